@@ -85,6 +85,23 @@ static int own_descriptor(const struct path *p)
 	return fcntl(atoi(p->name), F_DUPFD_CLOEXEC, 3);
 }
 
+/* Some file systems refuse new files to those who may write to their folders. */
+static int try_create(int folder)
+{
+	char temporary[WRITE_TEMPORARY_SIZE];
+	bool named;
+	int fd;
+
+	write_temporary(temporary);
+	fd = write_create(folder, temporary, 0600, &named);
+	if (fd < 0)
+		return fd;
+	if (named)
+		unlinkat(folder, temporary, 0);
+	close(fd);
+	return 0;
+}
+
 static int look(const char *path, int *fd)
 {
 	struct path p;
@@ -96,7 +113,9 @@ static int look(const char *path, int *fd)
 		err = *fd < 0 ? -EOPNOTSUPP : 0;
 	} else if (!err) {
 		err = write_kind(&p, &stream);
-		if (!err && faccessat(p.folder, stream ? p.name : ".", W_OK, AT_EACCESS))
+		if (!err && !stream)
+			err = try_create(p.folder);
+		else if (!err && faccessat(p.folder, p.name, W_OK, AT_EACCESS))
 			err = -errno;
 	}
 	path_close(&p);

@@ -2,13 +2,11 @@
 #include "save/save.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -19,6 +17,7 @@
 #include "record/rings.h"
 #include "save/process_info.h"
 #include "save/save_internal.h"
+#include "save/write.h"
 #include "sym/names.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -112,20 +111,6 @@ static void note_end(struct save *s)
 		collect_cpu_now(s->o.collect, cpu, &s->end.cpus[cpu].head, &s->end.cpus[cpu].current);
 }
 
-/* The name is unpredictable, so that no other user can create it first, and known in case the helper leaves the file. Its
- * suffix is none that collectors of files look for. */
-static void name_temporary(struct save *s, int fd)
-{
-	uint64_t random = 0;
-
-	*s->temporary = '\0';
-	if (fd >= 0)
-		return;
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		random = clock_ns(CLOCK_MONOTONIC);
-	snprintf(s->temporary, sizeof(s->temporary), ".systop-%016" PRIx64 ".part", random);
-}
-
 /* Sets the destination that save_start() or save_content() was given. */
 static void name_file(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason)
 {
@@ -146,7 +131,9 @@ static void name_file(struct save *s, const struct exporter *as, const char *pat
 	s->handed = fd >= 0;
 	s->began = s->heard = s->named = clock_ns(CLOCK_MONOTONIC);
 	s->percent = s->idle_talk = 0;
-	name_temporary(s, fd);
+	*s->temporary = '\0';
+	if (fd < 0) /* known in case the helper leaves the file */
+		write_temporary(s->temporary);
 }
 
 int save_start(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -25,6 +27,7 @@
 #include "ring.h"
 #include "save/kept.h"
 #include "slot.h"
+#include "util/clock.h"
 #include "util/invoker.h"
 #include "util/path.h"
 
@@ -52,7 +55,7 @@ struct job {
 	int fd;                  /* output; -1: not open yet */
 	struct path path;        /* final name; folder -1: the file was opened by the caller */
 	mode_t stream;           /* S_IFIFO or S_IFCHR: written to directly */
-	char temporary[32];      /* name until then, if @named */
+	char temporary[WRITE_TEMPORARY_SIZE]; /* name until then, if @named */
 	bool named;
 	const struct trace_index *index;
 	const struct exporter *exporter; /* writes the trace */
@@ -70,23 +73,32 @@ int write_kind(const struct path *p, mode_t *stream)
 	return kind == S_IFDIR ? -EISDIR : -EOPNOTSUPP;
 }
 
-/* Creates an unnamed file, or, if the file system has no such files, a temporary one. */
-static int create(struct job *job, mode_t mode)
+void write_temporary(char name[static WRITE_TEMPORARY_SIZE])
 {
-	int folder = job->path.folder;
-	struct stat st;
+	uint64_t random = 0;
 
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = clock_ns(CLOCK_MONOTONIC);
+	snprintf(name, WRITE_TEMPORARY_SIZE, ".systop-%016" PRIx64 ".part", random);
+}
+
+int write_create(int folder, const char *temporary, mode_t mode, bool *named)
+{
+	struct stat st;
+	int fd;
+
+	*named = false;
 	if (!fstat(folder, &st) && !st.st_nlink) /* removed by someone: some file systems report EPERM then */
 		return -ENOENT;
-	job->fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-	if (job->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
-		job->fd = openat(folder, job->temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, mode);
-		job->named = job->fd >= 0;
+	fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
+		fd = openat(folder, temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, mode);
+		*named = fd >= 0;
 	}
-	if (job->fd < 0)
-		return -errno;
-	fchmod(job->fd, mode); /* whatever systop's umask is */
-	return 0;
+	if (fd < 0)
+		return errno == ENOENT ? -EPERM : -errno; /* the folder is there: no file can be made, as in /proc */
+	fchmod(fd, mode); /* whatever systop's umask is */
+	return fd;
 }
 
 static int give_name(const struct job *job, const char *name)
@@ -296,7 +308,10 @@ static int take_path(struct job *job, const struct write_request *r)
 	err = path_resolve(r->path, invoker()->uid, 0, &job->path);
 	if (!err)
 		err = job->path.magic ? -EOPNOTSUPP : write_kind(&job->path, &job->stream);
-	return err || job->stream ? err : create(job, as->others_read ? 0644 : 0600);
+	if (err || job->stream)
+		return err;
+	job->fd = write_create(job->path.folder, job->temporary, as->others_read ? 0644 : 0600, &job->named);
+	return job->fd < 0 ? job->fd : 0;
 }
 
 /* Errors of the file are found before anyone waits. If the copy fails, the rings themselves are read. */

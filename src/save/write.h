@@ -2,6 +2,7 @@
 #ifndef SYSTOP_SAVE_WRITE_H
 #define SYSTOP_SAVE_WRITE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct path;
@@ -13,5 +14,14 @@ void write_run(int socket);
 /* write_kind - whether a file can be written to what a path leads to: 0 and @stream 0: a new file, or in place of
  * one; 0 and @stream S_IFIFO or S_IFCHR: written to directly. -EISDIR, -EOPNOTSUPP: no. */
 int write_kind(const struct path *p, mode_t *stream);
+
+/* write_create - creates an unnamed file in @folder, or, if the file system has no such files, one that is named
+ * @temporary, see write_temporary(). Returns its descriptor, and whether it is @named, or -errno. */
+int write_create(int folder, const char *temporary, mode_t mode, bool *named);
+
+/* write_temporary - a new name for a file that is not complete. It is unpredictable, so that no other user can create it
+ * first. Its suffix is none that collectors of files look for. */
+#define WRITE_TEMPORARY_SIZE 32
+void write_temporary(char name[static WRITE_TEMPORARY_SIZE]);
 
 #endif

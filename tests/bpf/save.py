@@ -290,6 +290,17 @@ def read_only():
         assert "  fix: " in done.stderr, done.stderr
 
 
+def no_new_files():
+    """A file system in which no file can be made, whoever may write to its folder: found before anything is recorded."""
+    began = time.monotonic()
+    for path in ("/proc/trace", "/sys/trace"):
+        done = record(path, seconds=60)
+        assert done.returncode == 1 and f"cannot save {path}: " in done.stderr and "  fix: cd " in done.stderr, done
+    took = time.monotonic() - began
+    assert took < 30, f"refused after {took:.1f} s"
+    return f"{took:.2f} s"
+
+
 def removed():
     """The directory is removed while it records."""
     with folder() as d:
@@ -403,6 +414,7 @@ def main():
     tap.case("no room", no_room)
     tap.case("ulimit -f", too_large)
     tap.case("a read-only file system", read_only)
+    tap.case("a file system without new files", no_new_files)
     tap.case("the directory is removed", removed)
     tap.case("hostile names", hostile_names)
     tap.case("no O_TMPFILE: whoever is killed", killed)
