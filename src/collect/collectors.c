@@ -269,6 +269,11 @@ static int scope_open(struct collect *c)
 	return err;
 }
 
+static void scope_loss(const struct collect *c, uint64_t loss[LOSS_COUNT])
+{
+	loss[LOSS_SCOPE] += c->scope->missed;
+}
+
 static void scope_health(const struct collect *c, struct health *h)
 {
 	const struct scope *s = c->scope;
@@ -284,6 +289,7 @@ const struct collector collector_scope = {
 	.step = "set the scope",
 	.configure = scope_configure,
 	.open = scope_open,
+	.loss = scope_loss,
 	.health = scope_health,
 };
 

@@ -53,6 +53,8 @@ int scope_set_cgroups(struct scope *s, const struct collect_cgroup *cgroups, siz
 	free(s->cgroups);
 	s->cgroups = now;
 	s->nr_cgroups = kept;
+	if (nr - kept > s->nr_missing)
+		s->missed += nr - kept - s->nr_missing;
 	s->nr_missing = nr - kept;
 	return err;
 }

@@ -15,6 +15,7 @@ from harness import (GUEST, MS, SYSTOP, Cgroup, Late, Load, Systop, about, begin
 
 WAIT = 1.0 if GUEST else 0.3
 INTERVAL = "1" if GUEST else "0.5"
+SCOPE_MAX = 4096  # cgroups in scope, see scope.bpf.h
 
 
 NUMBERS = itertools.count(10)
@@ -255,6 +256,22 @@ def glob_later():
                 second.put(second.mount, sleeper.pid)
 
 
+def no_room():
+    """More cgroups that a glob matches later than there is room for: those are counted as lost."""
+    with Cgroup(f"systop-many-{os.getpid()}") as above, spinner() as ours:
+        above.put(above.child("first"), ours.pid)
+        with Systop("--all", "-c", f"/{above.name}/*", "-d", INTERVAL) as systop:
+            line = systop.line()
+            assert tids(line) == {ours.pid} and not line["loss"]["scope"], (tids(line), line["loss"])
+            for number in range(SCOPE_MAX + 1):
+                above.child(str(number))
+            for _ in range(10):
+                line = systop.line()
+                if line["loss"]["scope"] == 2:
+                    break
+            assert line["loss"]["scope"] == 2 and tids(line) == {ours.pid}, (line["loss"], tids(line))
+
+
 def made_again(controller):
     """A service that restarts: its cgroup is removed, and made again."""
     name = f"systop-again-{controller}-{os.getpid()}"
@@ -403,6 +420,7 @@ def main():
         ("cgroups without threads in scope", others),
         ("moving in and out", moves),
         ("a glob that matches later", glob_later),
+        ("a glob that matches more than there is room for", no_room),
         ("a cgroup that is removed and made again", made_again, None),
         ("-p", pids),
         ("-p with a thread's number", thread_number),

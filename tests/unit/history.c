@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ticks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -91,6 +91,9 @@ TEST(scope, no_room)
 	assert_false(set(s, -E2BIG, IDS(1, 2, 3, 4, 5, 6)));
 	assert_true(set(s, -E2BIG, IDS(1, 3, 4, 5, 6)));
 	assert_int_equal(s->nr_missing, 1);
+	assert_int_equal(s->missed, 2);
+	assert_false(set(s, -E2BIG, IDS(1, 3, 4, 5, 6, 7)));
+	assert_int_equal(s->missed, 3);
 	assert_true(set(s, 0, IDS(3, 4, 5, 6)));
 	assert_true(is_in_map(3) && is_in_map(4) && is_in_map(5) && is_in_map(6));
 	assert_false(set(s, 0, IDS(3, 4, 5, 6)));
