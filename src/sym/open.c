@@ -2,6 +2,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "owner/places.h"
 #include "sym/debug_folders.h"
 #include "sym/roles.h"
+#include "util/clock.h"
 #include "util/file.h"
 
 /* The kernel's packed form: 12 bits of major, 20 of minor. */
@@ -290,6 +292,20 @@ static bool process_status(uint32_t tgid, uint32_t *inner, uint32_t *uid)
 	return found;
 }
 
+/* Whether a file has not changed since before a process began: it is of an earlier process with this PID, as containers have
+ * the same PIDs each time. A second is for differences between the clocks. */
+static bool is_older(const struct stat *st, uint32_t tgid)
+{
+	uint64_t now = clock_ns(CLOCK_REALTIME), awake = clock_ns(CLOCK_BOOTTIME), ticks = 0;
+	char line[512], *end;
+
+	file_line(line, sizeof(line), "/proc/%u/stat", tgid);
+	end = strrchr(line, ')');
+	if (!end || sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64, &ticks) != 1)
+		return false; /* it has ended */
+	return (uint64_t)st->st_ctim.tv_sec + 1 < (now - awake) / 1000000000 + ticks / sysconf(_SC_CLK_TCK);
+}
+
 /* Anyone can write to /tmp: the file is trusted only if it belongs to the process's user, and is neither a link nor
  * mounted there. */
 static int open_perf_map(const struct open_request *r)
@@ -314,6 +330,11 @@ static int open_perf_map(const struct open_request *r)
 	if (seen >= 0 && (fstat(seen, &st) || st.st_uid != uid)) {
 		close(seen);
 		errno = EPERM;
+		return -1;
+	}
+	if (seen >= 0 && is_older(&st, r->tgid)) {
+		close(seen);
+		errno = ENOENT; /* this process may write one later */
 		return -1;
 	}
 	return seen < 0 ? -1 : file_open_seen(seen);

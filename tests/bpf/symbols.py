@@ -159,6 +159,22 @@ def jit_map_of_another(how):
     assert any(f.startswith("[anon]+0x") for f in counts), counts
 
 
+def jit_map_of_before(touched):
+    """A map that an earlier process with this PID has left is not used; if it has changed since, it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        shutil.copy(load_path("jit"), folder)
+        with open(f"{folder}/perf-1.map", "w", encoding="ascii") as f:
+            f.write("1000 7fffffff0000 JS:~count down\n")
+        time.sleep(2.5)
+        script = f"mount --bind {folder} /tmp && {'touch /tmp/perf-1.map && ' if touched else ''} exec /tmp/jit {SECONDS} -"
+        counts, _ = sampled(["unshare", "--mount", "--pid", "--fork", "sh", "-c", script])
+    if touched:
+        is_counting(counts)
+    else:
+        assert "JS:~count down" not in counts and any(f.startswith("[anon]+0x") for f in counts), counts
+
+
 def jit_map_linked():
     jit_map_of_another("link")
 
@@ -400,6 +416,8 @@ def main():
         ("a JIT's map that is written later", jit_map_late, False),
         ("a JIT's map that grows", jit_map_late, True),
         ("a JIT that uses an address again", jit_map_anew),
+        ("the map of an earlier JIT with this PID", jit_map_of_before, False),
+        ("the same map, written anew", jit_map_of_before, True),
         ("a JIT's map that is a link", jit_map_linked),
         ("a JIT's map of another user", jit_map_owned),
         ("C++ and Rust names", demangled),
