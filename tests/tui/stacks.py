@@ -329,9 +329,12 @@ def main():
     tap.case("samples more often", faster)
     tap.case("the flamegraph of a thread that is gone", ended)
     tap.case("compared with before", compared)
-    tap.case("another build", another_build, False)
-    tap.case("another build, stripped", another_build, True)
-    tap.case("a file that ends a helper", bad_file)
+    # Each shows its own process only.
+    tap.together([
+        ("another build", another_build, False),
+        ("another build, stripped", another_build, True),
+        ("a file that ends a helper", bad_file),
+    ], 2)
     tap.done()
 
 
