@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "helper/link.h"
@@ -67,6 +68,7 @@ static bool rests(const struct file *f)
 	}
 }
 
+/* There may be tens of thousands of files at rest. */
 static void let_rest(struct names *n)
 {
 	size_t kept = 0;
@@ -75,8 +77,13 @@ static void let_rest(struct names *n)
 		struct file *f = n->active[i];
 
 		f->active = !rests(f);
-		if (f->active)
+		if (f->active) {
 			n->active[kept++] = f;
+		} else if (!f->nr_wanted) {
+			free(f->wanted);
+			f->wanted = NULL;
+			f->wanted_room = 0;
+		}
 	}
 	n->nr_active = kept;
 }

@@ -296,14 +296,15 @@ static bool process_status(uint32_t tgid, uint32_t *inner, uint32_t *uid)
  * the same PIDs each time. A second is for differences between the clocks. */
 static bool is_older(const struct stat *st, uint32_t tgid)
 {
-	uint64_t now = clock_ns(CLOCK_REALTIME), awake = clock_ns(CLOCK_BOOTTIME), ticks = 0;
+	uint64_t booted = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME), ticks = 0;
+	uint64_t changed = st->st_ctim.tv_sec * 1000000000ULL + st->st_ctim.tv_nsec;
 	char line[512], *end;
 
 	file_line(line, sizeof(line), "/proc/%u/stat", tgid);
 	end = strrchr(line, ')');
 	if (!end || sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64, &ticks) != 1)
 		return false; /* it has ended */
-	return (uint64_t)st->st_ctim.tv_sec + 1 < (now - awake) / 1000000000 + ticks / sysconf(_SC_CLK_TCK);
+	return changed + 1000000000 < booted + ticks * 1000000000 / sysconf(_SC_CLK_TCK);
 }
 
 /* Anyone can write to /tmp: the file is trusted only if it belongs to the process's user, and is neither a link nor
