@@ -88,30 +88,60 @@ void pairs_fini(struct pairs *p)
 	*p = (struct pairs){ 0 };
 }
 
-void pair_victim_name(const struct pair *p, char *buf, size_t size)
-{
-	const struct life *l = p->victim;
-	char name[80], path[1024];
+/* Fewer cells of a path do not tell cgroups apart. */
+#define PATH_CELLS_MIN 8
 
-	text_safe(name, sizeof(name), l->process->comm, sizeof(l->process->comm));
-	text_safe(path, sizeof(path), l->cgroup->path, strlen(l->cgroup->path));
-	snprintf(buf, size, "%s %d%s%s", name, l->tgid, strcmp(path, "/") ? " in " : "", strcmp(path, "/") ? path : "");
-}
+#define LIMIT_OF "CPU limit of "
 
-void pair_name(const struct pair *p, char *buf, size_t size)
+/* @cgroup: NULL: it is not known; @width: 0: no limit */
+static void path_text(const struct cgroup *cgroup, int width, char *buf, size_t size)
 {
-	const struct cgroup *cgroup = p->kind == WAIT_LIMIT ? p->limit : p->by ? p->by->cgroup : NULL;
-	char name[80], path[1024] = "";
+	char path[1024] = "";
 
 	if (cgroup)
 		text_safe(path, sizeof(path), cgroup->path, strlen(cgroup->path));
+	if (width)
+		text_elide(buf, size, path, width);
+	else
+		snprintf(buf, size, "%s", path);
+}
+
+static void name_in(const char *name, const struct cgroup *cgroup, int width, char *buf, size_t size)
+{
+	int room = width - text_width(name) - (int)strlen(" in ");
+	char path[1024];
+
+	if (!strcmp(cgroup->path, "/") || (width && room < PATH_CELLS_MIN)) {
+		snprintf(buf, size, "%s", name);
+		return;
+	}
+	path_text(cgroup, width ? room : 0, path, sizeof(path));
+	snprintf(buf, size, "%s in %s", name, path);
+}
+
+void pair_victim_name(const struct pair *p, int width, char *buf, size_t size)
+{
+	const struct life *l = p->victim;
+	char name[80], with_pid[96];
+
+	text_safe(name, sizeof(name), l->process->comm, sizeof(l->process->comm));
+	snprintf(with_pid, sizeof(with_pid), "%s %d", name, l->tgid);
+	name_in(with_pid, l->cgroup, width, buf, size);
+}
+
+void pair_name(const struct pair *p, int width, char *buf, size_t size)
+{
+	int room = width - (int)strlen(LIMIT_OF);
+	char text[1024];
+
 	switch (p->kind) {
 	case WAIT_BEHIND:
-		text_safe(name, sizeof(name), p->by->process->comm, sizeof(p->by->process->comm));
-		snprintf(buf, size, "%s%s%s", name, strcmp(path, "/") ? " in " : "", strcmp(path, "/") ? path : "");
+		text_safe(text, sizeof(text), p->by->process->comm, sizeof(p->by->process->comm));
+		name_in(text, p->by->cgroup, width, buf, size);
 		break;
 	case WAIT_LIMIT:
-		snprintf(buf, size, "CPU limit of %s", path);
+		path_text(p->limit, !width ? 0 : room < PATH_CELLS_MIN ? PATH_CELLS_MIN : room, text, sizeof(text));
+		snprintf(buf, size, LIMIT_OF "%s", text);
 		break;
 	case WAIT_WAKEUP:
 		snprintf(buf, size, "wakeup latency");

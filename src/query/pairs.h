@@ -40,8 +40,9 @@ void pairs_fini(struct pairs *p);
 
 /* pair_name - what it waited for: "java in /batch", "ksoftirqd/1", "CPU limit of /web", "several in turn", "wakeup
  * latency".
- * pair_victim_name - the thread that waited: "java 4711 in /batch". Both are fit for a terminal. */
-void pair_victim_name(const struct pair *p, char *buf, size_t size);
-void pair_name(const struct pair *p, char *buf, size_t size);
+ * pair_victim_name - the thread that waited: "java 4711 in /batch". Both are fit for a terminal. @width: cells that the
+ * cgroup's path is elided or left out for, 0: no limit. */
+void pair_victim_name(const struct pair *p, int width, char *buf, size_t size);
+void pair_name(const struct pair *p, int width, char *buf, size_t size);
 
 #endif

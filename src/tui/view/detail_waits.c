@@ -9,6 +9,7 @@
 #include "util/format.h"
 
 #define SHOWN 8
+#define BEFORE_NAME 36 /* cells of the numbers before a name */
 
 int detail_behind(const struct detail *d, const struct paint *p, int y)
 {
@@ -27,7 +28,7 @@ int detail_behind(const struct detail *d, const struct paint *p, int y)
 		const struct pair *at = &pairs.at[i];
 		char name[512], ns[16], count[16];
 
-		pair_name(at, name, sizeof(name));
+		pair_name(at, p->width - BEFORE_NAME, name, sizeof(name));
 		format_value(ns, sizeof(ns), UNIT_NS, at->ns, 0);
 		format_value(count, sizeof(count), UNIT_COUNT, at->count, 0);
 		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s %6s times  %s%s", 100.0 * at->ns / pairs.ns, ns, count,

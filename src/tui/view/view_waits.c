@@ -14,12 +14,12 @@ struct waits_view {
 
 static void victim_text(const struct table_cell *cell, char *buf, size_t size)
 {
-	pair_victim_name(cell->item, buf, size);
+	pair_victim_name(cell->item, cell->width, buf, size);
 }
 
 static void behind_text(const struct table_cell *cell, char *buf, size_t size)
 {
-	pair_name(cell->item, buf, size);
+	pair_name(cell->item, cell->width, buf, size);
 }
 
 static const struct table_column columns[] = {
