@@ -33,6 +33,25 @@ def size(width, height):
         assert lines[height - 1].startswith("q quit"), lines[height - 1]
 
 
+def writes_of(pid):
+    """Number of its writes since the start."""
+    with open(f"/proc/{pid}/io", encoding="ascii") as f:
+        return int(dict(line.split(": ") for line in f)["syscw"])
+
+
+def writes():
+    """A frame is written to memory, then to the terminal, as a whole, not at each move of the cursor."""
+    refreshes = 10
+    with Terminal(120, 40) as t:
+        pid = t.start("-d", "0.2")
+        time.sleep(1)
+        before = writes_of(pid)
+        time.sleep(0.2 * refreshes)
+        each = (writes_of(pid) - before) / refreshes
+    assert 1 < each < 6, f"{each} writes per refresh"
+    return f"{each} writes per refresh"
+
+
 def columns_by_width():
     with Terminal(80, 24) as t:
         t.start()
@@ -205,6 +224,7 @@ def main():
     tap = Tap()
     for width, height in ((80, 24), (200, 50), (40, 10)):
         tap.case(f"screen at {width}x{height}", size, width, height)
+    tap.case("frames are written as a whole", writes)
     tap.case("columns come and go with the width", columns_by_width)
     tap.case("too small says so and comes back", too_small)
     tap.case("what -p asked for ends", target_gone)

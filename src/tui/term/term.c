@@ -128,6 +128,20 @@ static void remember_mouse(void)
 		remember_text("\033[?1006;1000l");
 }
 
+/* Curses writes at each move of the cursor, until it has left the screen and come back to it once: what it writes for that is
+ * dropped. @fd: its output, in memory. */
+static void write_in_blocks(int fd)
+{
+	off_t begun;
+
+	curs_set(0); /* also writes what has begun the screen */
+	begun = lseek(fd, 0, SEEK_CUR);
+	endwin();
+	doupdate();
+	lseek(fd, begun, SEEK_SET);
+	clearok(curscr, TRUE);
+}
+
 /* Starts curses, which reads the terminal's settings, then redirects its output to memory. */
 static int open_curses(const char *name)
 {
@@ -144,6 +158,7 @@ static int open_curses(const char *name)
 		nonl();
 		tcgetattr(STDIN_FILENO, &term.raw);
 		dup3(memory, fd, O_CLOEXEC);
+		write_in_blocks(fd);
 	}
 	if (memory >= 0)
 		close(memory);
@@ -187,7 +202,7 @@ int term_open(struct sink *output, char *notice, int size)
 	remember("rmkx");
 	remember("cnorm");
 	remember("rmcup");
-	curs_set(0);
+	typeahead(-1); /* a frame is drawn as a whole: curses does not look for keys meanwhile */
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	if (has_colors()) {
