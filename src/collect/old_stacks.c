@@ -126,8 +126,10 @@ static void forget_oldest(struct old_stacks *o)
 		stack_leave(o, h->ids[i].stack);
 	o->bytes -= half_bytes(h->nr);
 	o->oldest = h->next;
-	if (!o->oldest)
+	if (!o->oldest) {
 		o->end = &o->oldest;
+		map_fini(&o->stacks); /* at its largest it takes a megabyte */
+	}
 	free(h);
 }
 
@@ -204,6 +206,5 @@ void old_stacks_free(struct old_stacks *o)
 		return;
 	while (o->oldest)
 		forget_oldest(o);
-	map_fini(&o->stacks);
 	free(o);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ticks.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "area.h"
@@ -148,11 +149,13 @@ TEST(stacks, what_left_the_window_makes_room)
 	uint64_t early, most;
 	struct old_stacks *old = old_stacks_new(30 * SEC, 256 << 20);
 	struct stacks_half half = { 1, BITS, entries + HALF, lines + LINES };
+	struct mallinfo2 before, after;
 
 	assert_non_null(old);
 	shared->stack_generation = 1;
 	for (uint64_t i = 0; i < 1000; i++)
 		write_stack((i + 1) << 32, 20);
+	before = mallinfo2();
 	old_stacks_keep(old, &half, 1 * SEC);
 	most = old_stacks_bytes(old, &early);
 	half.generation = 3; /* the same stacks again: only their ids are new */
@@ -169,6 +172,9 @@ TEST(stacks, what_left_the_window_makes_room)
 	old_stacks_age(old, 100 * SEC);
 	assert_int_equal(old_stacks_bytes(old, &early), 0);
 	assert_int_equal(early, 0);
+	after = mallinfo2();
+	/* Also their index goes. malloc() counts the few blocks of each size that it keeps at hand as used. */
+	assert_within(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd, before.uordblks + before.hblkhd + 4096);
 	old_stacks_free(old);
 }
 
