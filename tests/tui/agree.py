@@ -107,12 +107,13 @@ def detail(s):
 
 
 def selected_range(s):
-    """The text about the selected range, once all keys have arrived: when it is the same twice."""
-    said = None
+    """The text about the selected range, once all keys have arrived: when it is the same three times."""
+    said, same = None, 0
     for _ in range(20):
         before = said
         said = s.t.wait(r"^range .*: (\S+) [a-zD]+(?: states?)?(?:; threads known for (\S+?))?, (\d+) (?:threads?|sources?)", 3)
-        if before and said[0] == before[0]:
+        same = same + 1 if before and said[0] == before[0] else 0
+        if same == 2:
             break
         time.sleep(0.3)
     return said
