@@ -157,8 +157,9 @@ struct model {
 	int64_t awake_ns;        /* of the tick being built, or the newest */
 };
 
-/* threads.c. threads_forget - frees the ended lives, and returns their number, unless a tick shows them that is held, is remembered, is of the
- * recorder's window, or was remembered when a held one was built. threads_free - frees everything. */
+/* threads.c. threads_forget - frees the ended lives, unless a tick shows them that is held, is remembered, is of the
+ * recorder's window, or was remembered when a held one was built. Returns the number of the freed ones. threads_free - frees
+ * everything. */
 size_t threads_forget(struct model *m);
 void threads_free(struct model *m);
 

@@ -111,12 +111,11 @@ static void name_in(const char *name, const struct cgroup *cgroup, int width, ch
 	int room = width - text_width(name) - (int)strlen(" in ");
 	char path[1024];
 
-	if (!strcmp(cgroup->path, "/") || (width && room < PATH_CELLS_MIN)) {
+	path_text(cgroup, width && room >= PATH_CELLS_MIN ? room : 0, path, sizeof(path));
+	if (!strcmp(path, "/") || (width && room < text_width(path)))
 		snprintf(buf, size, "%s", name);
-		return;
-	}
-	path_text(cgroup, width ? room : 0, path, sizeof(path));
-	snprintf(buf, size, "%s in %s", name, path);
+	else
+		snprintf(buf, size, "%s in %s", name, path);
 }
 
 void pair_victim_name(const struct pair *p, int width, char *buf, size_t size)
