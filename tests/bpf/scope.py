@@ -265,8 +265,7 @@ def no_room():
             assert tids(line) == {ours.pid} and not line["loss"]["scope"], (tids(line), line["loss"])
             for number in range(SCOPE_MAX + 1):
                 above.child(str(number))
-            # Lines of before come first, and an emulated CPU takes minutes to find all.
-            end = time.monotonic() + (240 if GUEST else 10)
+            end = time.monotonic() + 10
             while line["loss"]["scope"] < 2 and time.monotonic() < end:
                 line = systop.line()
             assert line["loss"]["scope"] == 2, line["loss"]
@@ -413,6 +412,10 @@ def main():
             ("-c with a v1 directory", selects, lambda c: c.path, "systop-v1-{}", "cpu"),
             ("a v1 cgroup that is removed and made again", made_again, "cpu"),
         ]
+    if GUEST:
+        tap.skip("a glob that matches more than there is room for", "4,097 cgroups make lines of 3 MB")
+    else:
+        tap.case("a glob that matches more than there is room for", no_room)
     # Scopes hold regardless of each thread's share of a CPU.
     tap.together([
         *chosen,
@@ -420,7 +423,6 @@ def main():
         ("cgroups without threads in scope", others),
         ("moving in and out", moves),
         ("a glob that matches later", glob_later),
-        ("a glob that matches more than there is room for", no_room),
         ("a cgroup that is removed and made again", made_again, None),
         ("-p", pids),
         ("-p with a thread's number", thread_number),
