@@ -197,6 +197,8 @@ enum write_what {
 	WRITE_CONTENT, /* in place of WRITE_INDEX, without CPUs and rings: brings a file whose content is written */
 };
 
+#define WRITE_TEMPORARY_SIZE 32
+
 struct write_request {
 	uint32_t what;
 	uint32_t cpu;
@@ -204,7 +206,7 @@ struct write_request {
 	uint32_t exporter;  /* its index in the list of exporters */
 	uint64_t from, end;
 	char path[4096];
-	char temporary[32]; /* name in its folder until it is complete, if it needs one */
+	char temporary[WRITE_TEMPORARY_SIZE]; /* name in its folder until it is complete, if it needs one */
 };
 
 struct write_answer {

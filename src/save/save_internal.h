@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "helper/helper.h"
+#include "helper/proto.h"
 #include "save/capture_metadata.h"
 #include "save/destination.h"
 #include "save/save.h"
@@ -21,7 +22,7 @@ struct save {
 	enum state state;
 	struct helper helper;
 	char path[PATH_MAX], safe[PATH_MAX], text[PATH_MAX + 1024], reason[512];
-	char temporary[32];      /* name of the unfinished file; "": it has none */
+	char temporary[WRITE_TEMPORARY_SIZE]; /* name of the unfinished file; "": it has none */
 	struct save_failure failure;
 	char cause[160];         /* the same in words */
 	struct save_end end;     /* of the window */

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "helper/proto.h"
+
 struct path;
 
 /* write_run - role write: writes one file, as described in helper/proto.h. It ends early if its socket is closed,
@@ -21,7 +23,6 @@ int write_create(int folder, const char *temporary, mode_t mode, bool *named);
 
 /* write_temporary - a new name for a file that is not complete. It is unpredictable, so that no other user can create it
  * first. Its suffix is none that collectors of files look for. */
-#define WRITE_TEMPORARY_SIZE 32
 void write_temporary(char name[static WRITE_TEMPORARY_SIZE]);
 
 #endif

@@ -26,9 +26,9 @@ def whole_ns(line):
     return len(line["cpus"]) * line["interval_ns"]
 
 
-def said(line):
+def describe(line):
     """What a refresh adds up to, and the part that the comment in sums() is about."""
-    ran = sum(t["run_ns"] for t in line["threads"] if t["pid"] == 1)
+    ran = sum(t["run_ns"] for t in line["threads"] if t["tgid"] == 1)
     return f"{100 * whole(line):+.4f} % or {whole(line) * whole_ns(line) / MS:+.1f} ms, pid 1 ran for {ran / MS:.1f} ms"
 
 
@@ -79,7 +79,7 @@ def sums():
     # machines do not report that a thread of pid 1 leaves one, and show it as running until the CPU's next switch: in 6 of 132
     # runs the first one had 28 to 449 ms too much of such a thread, and the second one as much too much idle time.
     off = {n: whole(line) for n, line in enumerate(lines[2:], 2)}
-    bad = {n: said(lines[n]) for n, o in off.items() if abs(o) > 0.001}
+    bad = {n: describe(lines[n]) for n, o in off.items() if abs(o) > 0.001}
     assert not bad, f"refreshes that add up to more or less than there was: {bad}"
     paths = [f"/{cgroup.name}/{name}" for name in ("one", "two")]
     text = []
