@@ -149,13 +149,16 @@ static int print_refresh(struct systop *s, const struct tick *t, FILE *to)
 /* Prints nothing while the previous refresh is not completely sent: a pipe's reader may be late. */
 int refresh_write(struct systop *s, const struct tick *t)
 {
-	int err = s->unfinished ? send_whole(s, s->options.exporter->more(&s->export, 0)) : 0;
+	const struct exporter *e = s->options.exporter;
+	int err = s->unfinished ? send_whole(s, e->more(&s->export, 0)) : 0;
 	FILE *to;
 
 	if (err)
 		return err;
 	to = output_begin(s);
-	return to ? send_whole(s, print_refresh(s, t, to)) : -errno;
+	if (to)
+		return send_whole(s, print_refresh(s, t, to));
+	return errno ? -errno : e->skip ? e->skip(&s->export, t) : 0;
 }
 
 int refresh_go_on(struct systop *s)

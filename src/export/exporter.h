@@ -51,11 +51,13 @@ struct exporter {
 	unsigned int needs;       /* enum export_needs */
 	/* For ticks; all return 0 or -errno. begin() - creates e->state, before the first tick. tick() - writes one and
 	 * returns 0, or starts to and returns 1: more() then continues until @until (CLOCK_MONOTONIC ns; 0: to the end)
-	 * and returns 1 while there is more; the tick is held meanwhile. end() - writes the rest (to NULL: discards it)
+	 * and returns 1 while there is more; the tick is held meanwhile. skip() - instead of tick(), while the output before
+	 * is still being written. end() - writes the rest (to NULL: discards it)
 	 * and frees e->state, even if a tick is unfinished. NULL: nothing to do. */
 	int (*begin)(struct export *e);
 	int (*tick)(struct export *e, FILE *to, const struct tick *t);
 	int (*more)(struct export *e, uint64_t until);
+	int (*skip)(struct export *e, const struct tick *t);
 	int (*end)(struct export *e, FILE *to);
 	/* For samples: exports this set instead of a tick, after begin() and before end(). NULL: exports ticks only. 0
 	 * or -errno. */

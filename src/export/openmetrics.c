@@ -40,15 +40,18 @@ struct openmetrics {
 	size_t nr, room;
 	struct map by_label;            /* hash of the label -> struct series */
 	struct pressure pressure[PRESSURE_COUNT];
+	const struct tick *unwritten;   /* the last one, if it was skipped; else NULL */
 };
 
 /* --- What it comes to */
 
-static void begin_series(struct series *s, uint64_t seq)
+/* @since_text: the text lacks the refresh before: the longest of both counts. */
+static void begin_series(struct series *s, uint64_t seq, bool since_text)
 {
 	s->seq = seq;
 	s->threads = 0;
-	memset(s->known, 0, sizeof(s->known));
+	for (enum metric_id m = 0; m < METRIC_COUNT; m++)
+		s->known[m] &= since_text && metrics[m].kind == KIND_MAX;
 }
 
 static bool is_gauge(enum metric_id m)
@@ -199,7 +202,7 @@ static int add_cgroup(struct openmetrics *o, const struct row *r, uint64_t seq)
 	if (!s)
 		return -ENOMEM;
 	if (s->seq != seq)
-		begin_series(s, seq);
+		begin_series(s, seq, o->unwritten);
 	add_values(s, r->values, r->nr_threads);
 	return 0;
 }
@@ -231,7 +234,7 @@ static int add_tick(struct openmetrics *o, const struct tick *t)
 {
 	int err = 0;
 
-	begin_series(&o->host, t->seq);
+	begin_series(&o->host, t->seq, o->unwritten);
 	add_values(&o->host, &t->total, t->nr_active + t->nr_idle);
 	add_pressure(o, t);
 	for (size_t i = 0; i < t->nr_cgroups && !err; i++)
@@ -403,14 +406,10 @@ static void put_loss(FILE *to, const char *name, const char *help, const struct 
 		fprintf(to, "%s_total{cause=\"%s\"} %" PRIu64 "\n", name, loss_names[i].name, t->loss[i]);
 }
 
-static int tick(struct export *e, FILE *to, const struct tick *t)
+static int put_text(FILE *to, struct openmetrics *o, const struct tick *t)
 {
-	struct openmetrics *o = e->state;
 	struct series *host = &o->host;
-	int err = add_tick(o, t);
 
-	if (err)
-		return err;
 	put_subject(to, "host", &host, 1, 0);
 	put_subject(to, "cgroup", o->cgroups, o->nr, LEVEL_OF_CGROUPS);
 	put_host(to, &t->host);
@@ -420,6 +419,32 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 		 LOSS_REPAIRED, LOSS_COUNT);
 	fputs("# EOF\n", to);
 	return fflush(to) || ferror(to) ? -EIO : 0;
+}
+
+static void set_unwritten(struct openmetrics *o, const struct tick *t)
+{
+	if (o->unwritten)
+		tick_put(o->unwritten);
+	o->unwritten = t ? tick_get(t) : NULL;
+}
+
+static int tick(struct export *e, FILE *to, const struct tick *t)
+{
+	struct openmetrics *o = e->state;
+	int err = add_tick(o, t);
+
+	set_unwritten(o, NULL);
+	return err ? err : put_text(to, o, t);
+}
+
+/* Its sums are in the next text. */
+static int skip(struct export *e, const struct tick *t)
+{
+	struct openmetrics *o = e->state;
+	int err = add_tick(o, t);
+
+	set_unwritten(o, err ? NULL : t);
+	return err;
 }
 
 static int begin(struct export *e)
@@ -438,14 +463,15 @@ static int begin(struct export *e)
 static int end(struct export *e, FILE *to)
 {
 	struct openmetrics *o = e->state;
+	int err = to && o->unwritten ? put_text(to, o, o->unwritten) : 0;
 
-	(void)to;
+	set_unwritten(o, NULL);
 	for (size_t i = 0; i < o->by_label.room; i++)
 		series_free(o->by_label.entries[i].key ? o->by_label.entries[i].value : NULL);
 	map_fini(&o->by_label);
 	free(o->cgroups);
 	free(o);
-	return 0;
+	return err;
 }
 
 const struct exporter export_openmetrics = {
@@ -456,5 +482,6 @@ const struct exporter export_openmetrics = {
 	.others_read = true,
 	.begin = begin,
 	.tick = tick,
+	.skip = skip,
 	.end = end,
 };

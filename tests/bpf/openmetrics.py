@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--openmetrics FILE, as read by prometheus_client's parser, against the kernel's numbers of the same time."""
 
+import fcntl
 import os
 import re
 import signal
@@ -266,6 +267,44 @@ def streams():
         assert stat.S_ISFIFO(os.lstat(fifo).st_mode), "it is replaced"
 
 
+def slow_reader():
+    """Refreshes that are not written while the reader is slow are in the next text, also in the last one."""
+    with Cgroup(f"systop-om-{os.getpid()}") as cgroup, Load(load_path("spin"), "user", "60") as load:
+        cgroup.add(load.pid)
+        label = {"cgroup": f"/{cgroup.name}"}
+        reader, writer = os.pipe()
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+        with subprocess.Popen([SYSTOP, "--openmetrics", "-", "-d", "0.2", "-n", "40"], stdout=writer,
+                              stderr=subprocess.PIPE, text=True) as systop, open(reader, encoding="utf-8") as pipe:
+            os.close(writer)
+            texts, seconds = [], []
+
+            def read():
+                lines = []
+                while not lines or lines[-1] != "# EOF\n":
+                    lines.append(pipe.readline())
+                    if not lines[-1]:
+                        return False
+                texts.append(Text("".join(lines)))
+                seconds.append(cpu_seconds(cgroup))
+                return True
+
+            while read() and texts[-1].value("systop_cgroup_run_seconds_total", **label) is None:
+                pass
+            first = len(texts)
+            assert read()
+            time.sleep(2)
+            while read():
+                pass
+            said = systop.stderr.read()
+        got = [t.value("systop_cgroup_run_seconds_total", **label) for t in texts[first:]]
+        ran, truth = got[-1] - got[0], seconds[-1] - seconds[first]
+        dropped = int(re.search(r"(\d+) refresh", said)[1])
+        assert dropped >= 5, f"{dropped} dropped, {len(texts)} texts"
+        assert abs(ran - truth) < LATE + 0.02 * truth and ran > 0.5, (ran, truth, dropped)
+        return f"{ran:.2f} s, {truth:.2f} s by cpu.stat, {dropped} of 40 refreshes not written"
+
+
 def no_room():
     """The old file stays; systop ends with the reason."""
     with tempfile.TemporaryDirectory() as d:
@@ -292,6 +331,7 @@ def main():
     tap.case("labels come back as they are, and go with their cgroup", labels)
     tap.case("the file is another one each time, and stays", file)
     tap.case("standard output and FIFOs are written to", streams)
+    tap.case("a slow reader misses no sum", slow_reader)
     tap.case("without room the old file stays", no_room)
     tap.done()
 
