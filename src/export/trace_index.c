@@ -15,9 +15,8 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* Reject an index that claims to be larger, or to cover a longer time. */
+/* Reject an index that claims to be larger. */
 #define IMAGE_BYTES_MAX (1ULL << 32)
-#define IMAGE_WINDOW_MAX_NS (86400 * 1000000000ULL)
 
 struct trace_index_maker {
 	struct trace_index head;
@@ -46,6 +45,8 @@ struct trace_index_maker *trace_index_maker(const struct trace_index *head)
 	if (!m)
 		return NULL;
 	m->head = *head;
+	if (m->head.end - m->head.from > TRACE_INDEX_WINDOW_MAX_NS)
+		m->head.from = m->head.end - TRACE_INDEX_WINDOW_MAX_NS;
 	PUSH(m, texts, '\0');
 	return m;
 }
@@ -289,7 +290,7 @@ static bool is_sound(const struct trace_index *i)
 {
 	const struct utsname *u = &i->uname;
 
-	return i->magic == TRACE_INDEX_MAGIC && i->from <= i->end && i->end - i->from <= IMAGE_WINDOW_MAX_NS &&
+	return i->magic == TRACE_INDEX_MAGIC && i->from <= i->end && i->end - i->from <= TRACE_INDEX_WINDOW_MAX_NS &&
 	       ends(u->sysname, sizeof(u->sysname)) && ends(u->nodename, sizeof(u->nodename)) &&
 	       ends(u->release, sizeof(u->release)) && ends(u->version, sizeof(u->version)) &&
 	       ends(u->machine, sizeof(u->machine)) && has_parts(i) && has_sound_parts(i);

@@ -121,11 +121,14 @@ struct trace_index {
 
 #define TRACE_INDEX_MAGIC 0x31676d69706f7473ULL
 
+/* Longest window: rings know the times of their events for no longer (MARKS in record/rings.c). */
+#define TRACE_INDEX_WINDOW_MAX_NS (2 * 86400 * 1000000000ULL)
+
 /* --- Writing an index */
 
 struct trace_index_maker;
 
-/* trace_index_maker - @head: the fields outside of parts. NULL: no memory. All functions that follow keep the first
+/* trace_index_maker - @head: the fields outside of parts; a longer window begins later. NULL: no memory. All functions that follow keep the first
  * error. */
 struct trace_index_maker *trace_index_maker(const struct trace_index *head);
 

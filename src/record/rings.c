@@ -27,8 +27,13 @@
 #define GROW_CALLS 8
 #define GROW_BYTES (128U << 20)
 
-/* Marks of each CPU: the window, and more where refreshes are short. */
+/*
+ * Marks of each CPU. Refreshes can be so short, or the window so long, that there are more of them in it: then those
+ * that are close to others are left out. @MARKS_APART_MAX_NS: the time of an event has fewer bits (RING_TIME_BITS), which
+ * the marks around it complete.
+ */
 #define MARKS 512
+#define MARKS_APART_MAX_NS (900 * 1000000000ULL)
 
 struct cpu_ring {
 	int fd;
@@ -43,6 +48,7 @@ struct rings {
 	bool shed;
 	int err;
 	struct event_mark *scratch;
+	uint64_t apart_ns; /* least time from a mark to the next but one */
 	uint32_t *places; /* CPUs whose rings are being put into the map */
 	int *fds;         /* those rings */
 };
@@ -72,6 +78,9 @@ struct rings *rings_new(const struct rings_options *o)
 	if (!r)
 		return NULL;
 	r->o = *o;
+	r->apart_ns = o->window_s * 1000000000ULL / (MARKS / 2 - 2);
+	if (r->apart_ns > MARKS_APART_MAX_NS)
+		r->apart_ns = MARKS_APART_MAX_NS;
 	r->cpus = calloc(o->nr_cpus, sizeof(*r->cpus));
 	r->scratch = calloc(MARKS, sizeof(*r->scratch));
 	r->places = calloc(o->nr_cpus, sizeof(*r->places));
@@ -112,6 +121,8 @@ static void mark(struct rings *r, int cpu, uint64_t boottime_ns)
 	struct cpu_ring *c = &r->cpus[cpu];
 	uint64_t head = __atomic_load_n(&r->o.cpus[cpu].records, __ATOMIC_ACQUIRE);
 
+	if (c->nr_marks >= 2 && boottime_ns - c->marks[(c->nr_marks - 2) % MARKS].at < r->apart_ns)
+		c->nr_marks--; /* the last one */
 	c->marks[c->nr_marks++ % MARKS] = (struct event_mark){ boottime_ns, head };
 }
 

@@ -2,13 +2,20 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "model/event.h"
 #include "record/keep.h"
 #include "record/rings.h"
 #include "ring.h"
+#include "slot.h"
+#include "util/clock.h"
+#include "util/online.h"
 
+#define SEC 1000000000ULL
 #define SLOTS 1024
 
 static struct ring_slot slots[2][SLOTS];
@@ -121,6 +128,43 @@ TEST(keep, a_ring_has_the_size_that_fits)
 	assert_int_equal(rings_size(30, 8192 * mib, 20480 * mib, 512), 1 << 20);
 }
 
+/* Refreshes of @every_ns for @last_ns: the window is held, and no two marks are further apart than events can tell. */
+static void check_marks(unsigned int window_s, uint64_t every_ns, uint64_t last_ns)
+{
+	static struct cpu_slot cpu;
+	struct online *online = online_new(1);
+	struct rings_options o = { .map_fd = -1, .pattern_fd = -1, .cpus = &cpu, .nr_cpus = 1, .online = online,
+				   .max_bytes = 1 << 20, .slots = SLOTS, .window_s = window_s };
+	uint64_t window_ns = window_s * SEC, began, at;
+	const struct event_mark *marks;
+	struct rings *r;
+	uint32_t nr;
+
+	o.pattern_fd = open("/dev/null", O_RDONLY | O_CLOEXEC); /* in place of a map */
+	r = rings_new(&o);
+	assert_non_null(r);
+	assert_int_equal(rings_grow(r), -EBADF); /* without a map of rings, but the ring counts */
+	began = clock_ns(CLOCK_BOOTTIME) + every_ns;
+	for (at = began; at < began + last_ns; at += every_ns)
+		rings_tick(r, at);
+	at -= every_ns;
+	marks = rings_marks(r, 0, &nr);
+	assert_int_equal(marks[nr - 1].at, at);
+	assert_in_range(rings_held(r, at), window_ns - window_ns / 50 - every_ns, window_ns);
+	for (uint32_t i = 1; i < nr; i++)
+		assert_in_range(marks[i].at - marks[i - 1].at, 1, window_ns / 50 + every_ns);
+	rings_free(r);
+	online_free(online);
+}
+
+TEST(keep, marks_of_many_refreshes)
+{
+	check_marks(120, SEC / 10, 400 * SEC);
+	check_marks(600, SEC, 2000 * SEC);
+	check_marks(30, SEC, 100 * SEC);
+	check_marks(2 * 86400, 60 * SEC, 3 * 86400 * SEC);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test_setup(keep_what_is_wanted_is_there_when_the_ring_has_gone_round, begin),
@@ -128,5 +172,6 @@ int main(void)
 		  cmocka_unit_test_setup(keep_a_cpu_without_a_ring_has_none, begin),
 		  cmocka_unit_test_setup(keep_what_is_too_much_for_memory_goes_to_the_folder, begin),
 		  cmocka_unit_test_setup(keep_if_one_cannot_be_copied_all_are_what_they_were, begin),
-		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin));
+		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin),
+		  cmocka_unit_test(keep_marks_of_many_refreshes));
 }

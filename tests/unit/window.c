@@ -2,6 +2,8 @@
 /* A window with the events of several CPUs as a trace. */
 #include "unit.h"
 
+#include <unistd.h>
+
 #include "export/capture.h"
 #include "export/exporter.h"
 #include "export/trace_index.h"
@@ -313,9 +315,27 @@ TEST(window, right_after_the_start_has_no_length)
 	forget();
 }
 
+TEST(window, of_days_is_its_end)
+{
+	static const struct trace_index head = { .from = 1, .end = 30ULL * 86400 * SEC, .frequency = 99 };
+	struct trace_index_maker *m = trace_index_maker(&head);
+	const struct trace_index *index;
+	int fd = trace_index_put(m);
+
+	assert_true(fd >= 0);
+	trace_index_free(m);
+	index = trace_index_open(fd);
+	assert_non_null(index);
+	assert_int_equal(index->end, head.end);
+	assert_int_equal(index->end - index->from, TRACE_INDEX_WINDOW_MAX_NS);
+	trace_index_close(index);
+	close(fd);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start), cmocka_unit_test(window_a_number_that_is_used_again),
 		  cmocka_unit_test(window_names), cmocka_unit_test(window_numbers_of_refreshes),
-		  cmocka_unit_test(window_right_after_the_start_has_no_length));
+		  cmocka_unit_test(window_right_after_the_start_has_no_length),
+		  cmocka_unit_test(window_of_days_is_its_end));
 }
