@@ -49,6 +49,7 @@ void finish_trace(struct systop *s, bool asked_to_end)
 		fail(-ECANCELED, EXIT_STATUS_RUNTIME, "no trace: systop ended before --at, when the recording begins");
 		return;
 	}
+	finish_save(s, -1); /* of --on or SIGUSR1 */
 	err = save_start(s->save, o->exporter, name, o->file_fd, "", NULL);
 	finish_save(s, asked_to_end ? o->file_fd : -1);
 	if (!err)

@@ -32,11 +32,14 @@ static sigset_t loop_signals(void)
 {
 	static const int handled[] = { SIGHUP,  SIGINT,  SIGTERM, SIGQUIT,
 				       SIGWINCH, SIGTSTP, SIGCONT, SIGCHLD, SIGUSR1 };
+	struct sigaction hup;
 	sigset_t set;
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
 		sigaddset(&set, handled[i]);
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN) /* nohup; a blocked signal would be pending */
+		sigdelset(&set, SIGHUP);
 	return set;
 }
 

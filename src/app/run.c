@@ -394,7 +394,7 @@ static void plan_capture(struct systop *s)
 
 	s->plan = (struct capture_plan){ .at = o->at, .duration_ns = o->duration_ns };
 	capture_plan_init(&s->plan, o->interval_ns, o->window_s);
-	if (o->duration_ns)
+	if (o->duration_ns && (!o->iterations || o->iterations > s->plan.refreshes))
 		o->iterations = s->plan.refreshes;
 	if (o->window_s < s->plan.window_s)
 		o->window_s = s->plan.window_s;

@@ -25,6 +25,7 @@
 #include "proc/memory.h"
 #include "proc/user.h"
 #include "query/filter.h"
+#include "record/rings.h"
 #include "save/process_info.h"
 #include "save/save.h"
 #include "sym/names.h"
@@ -198,6 +199,19 @@ static int start_collect(struct systop *s, const char *shown, const char *limits
 	return s->collect ? 0 : -EIO;
 }
 
+/* Nothing can be saved if nothing is recorded. */
+static int check_recorder(const struct systop *s)
+{
+	if (!options_need(&s->options, EXPORT_WINDOW) && !s->options.trigger)
+		return 0;
+	if (rings_slots(collect_rings(s->collect)))
+		return 0;
+	fail(-ENOMEM, EXIT_STATUS_USAGE, "cannot record: no memory for the recorder's rings");
+	fail_why("each CPU needs 16K at least; it has --window-mem, or else 1 %% of the host's memory and a quarter of --max-mem");
+	fail_fix("systop --window-mem 64M, or more");
+	return -ENOMEM;
+}
+
 /* @text: checked before; NULL: none. */
 static int start_filter(struct filter **to, const char *text)
 {
@@ -251,6 +265,8 @@ int start(struct systop *s)
 	}
 	if (!err)
 		err = start_collect(s, controller, limits);
+	if (!err)
+		err = check_recorder(s);
 	if (next(err, "start what finds names"))
 		err = start_names(s);
 	if (!err)

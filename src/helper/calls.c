@@ -108,6 +108,7 @@ static const int make_files[] = {
 	SCMP_SYS(rmdir),
 	SCMP_SYS(setfsuid),
 	SCMP_SYS(setpriority),
+	SCMP_SYS(sync_file_range),
 	SCMP_SYS(umask),
 	SCMP_SYS(unlink),
 	SCMP_SYS(unlinkat),

@@ -205,6 +205,7 @@ struct write_request {
 	uint32_t slots;
 	uint32_t exporter;  /* its index in the list of exporters */
 	uint64_t from, end;
+	uint32_t beside;    /* a file with this name is not replaced: the new one gets a number */
 	char path[4096];
 	char temporary[WRITE_TEMPORARY_SIZE]; /* name in its folder until it is complete, if it needs one */
 };
@@ -213,7 +214,7 @@ struct write_answer {
 	uint32_t done;    /* 0: not finished */
 	int32_t err;
 	uint32_t percent;
-	uint32_t spare;
+	uint32_t number;  /* that the file got: write_numbered(); 0: none */
 	uint64_t bytes, events, lost, gaps;
 	uint64_t from, to; /* CLOCK_BOOTTIME ns: the time for which it has all CPUs */
 	uint64_t need, room; /* if there is no room: bytes needed, and bytes free; 0: unknown */

@@ -120,7 +120,8 @@ static void name_file(struct save *s, const struct exporter *as, const char *pat
 
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
-	if (path && *path && path[strlen(path) - 1] != '/')
+	s->beside = !path || !*path || path[strlen(path) - 1] == '/';
+	if (!s->beside)
 		snprintf(s->path, sizeof(s->path), "%s", path);
 	else
 		snprintf(s->path, sizeof(s->path), "%ssystop-%s-%s.%s", path ? path : "", s->o.uname->nodename, when, as->suffix);

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,8 +18,10 @@
 #include "save/destination.h"
 #include "save/process_info.h"
 #include "save/save_internal.h"
+#include "save/write.h"
 #include "util/clock.h"
 #include "util/format.h"
+#include "util/text.h"
 
 /* A helper that reports the same progress this many times is given up. */
 #define IDLE_TALK_MAX 100000
@@ -109,6 +112,7 @@ static int report_where(struct save *s, int fd)
 
 	r.what = fd < 0 ? WRITE_PATH : WRITE_TO;
 	r.exporter = exporter_place(s->exporter);
+	r.beside = s->beside;
 	snprintf(r.path, sizeof(r.path), "%s", s->path);
 	snprintf(r.temporary, sizeof(r.temporary), "%s", s->temporary);
 	return send_request(s, &r, fd);
@@ -171,6 +175,10 @@ static void done(struct save *s, const struct write_answer *a)
 		return;
 	}
 	save_close(s, 0, true);
+	if (s->beside && a->number) {
+		write_numbered(s->path, sizeof(s->path), s->exporter->suffix, a->number);
+		text_safe(s->safe, sizeof(s->safe), s->path, strlen(s->path));
+	}
 	format_value(bytes, sizeof(bytes), UNIT_BYTES, a->bytes, 0);
 	if (s->content) {
 		snprintf(s->text, sizeof(s->text), "saved %s: %s", s->safe, bytes);

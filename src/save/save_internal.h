@@ -22,6 +22,7 @@ struct save {
 	enum state state;
 	struct helper helper;
 	char path[PATH_MAX], safe[PATH_MAX], text[PATH_MAX + 1024], reason[512];
+	bool beside;             /* the name is generated: another file of that name stays */
 	char temporary[WRITE_TEMPORARY_SIZE]; /* name of the unfinished file; "": it has none */
 	struct save_failure failure;
 	char cause[160];         /* the same in words */

@@ -44,6 +44,9 @@ static char buffer[BUFFER_BYTES];
 #define READER_NS 10000000000LL
 #define READER_NAP_NS 50000000LL
 
+/* Files of the same name, at most. */
+#define BESIDE_MAX 99
+
 /* No kernel has more CPUs. */
 #define CPUS_MAX 8192
 
@@ -57,6 +60,7 @@ struct job {
 	mode_t stream;           /* S_IFIFO or S_IFCHR: written to directly */
 	char temporary[WRITE_TEMPORARY_SIZE]; /* name until then, if @named */
 	bool named;
+	const char *beside;      /* suffix of its name, if it must not replace a file; else NULL */
 	const struct trace_index *index;
 	const struct exporter *exporter; /* writes the trace */
 };
@@ -99,6 +103,16 @@ int write_create(int folder, const char *temporary, mode_t mode, bool *named)
 		return errno == ENOENT ? -EPERM : -errno; /* the folder is there: no file can be made, as in /proc */
 	fchmod(fd, mode); /* whatever systop's umask is */
 	return fd;
+}
+
+void write_numbered(char *name, size_t size, const char *suffix, unsigned int number)
+{
+	size_t len = strlen(name), end = strlen(suffix) + 1;
+
+	if (len < end || strcmp(name + len - end + 1, suffix))
+		end = 0;
+	len -= end;
+	snprintf(name + len, size - len, "-%u%s%s", number, end ? "." : "", end ? suffix : "");
 }
 
 static int give_name(const struct job *job, const char *name)
@@ -166,26 +180,85 @@ static int write_trace(struct job *job, struct write_answer *a)
 	return err;
 }
 
-/* Makes the file appear in one step, and only once all of it is on the disk. */
-static int publish(struct job *job)
-{
-	const char *name = job->path.name;
-	int folder = job->path.folder, err = 0;
+/* Bytes that the disk gets at once: on a slow one a whole trace takes minutes. */
+#define SYNC_BYTES (256 << 10)
 
-	if (folder < 0 || job->stream)
-		return 0;
-	if (fsync(job->fd))
+/* Like fsync(), but reports progress, which shows that the disk works. All of the file is on its way before it waits. */
+static int sync_file(struct job *job)
+{
+	static const unsigned int steps[] = {
+		SYNC_FILE_RANGE_WRITE,
+		SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER,
+	};
+	struct stat st;
+
+	if (fstat(job->fd, &st))
 		return -errno;
-	if (!job->named)
-		err = give_name(job, name);
-	if (err == -EEXIST) { /* the old file stays until the new one is complete */
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		for (off_t at = 0; at < st.st_size; at += SYNC_BYTES) {
+			if (sync_file_range(job->fd, at, SYNC_BYTES, steps[i]))
+				return -errno;
+			if (!report_progress(job, 100))
+				return -ECANCELED;
+		}
+	}
+	return fsync(job->fd) ? -errno : 0;
+}
+
+/* The old file stays until the new one is complete. */
+static int replace(struct job *job)
+{
+	int err = job->named ? 0 : give_name(job, job->path.name);
+
+	if (err == -EEXIST) {
 		err = give_name(job, job->temporary);
 		job->named = !err;
 	}
 	if (!err && job->named) {
-		err = renameat(folder, job->temporary, folder, name) ? -errno : 0;
+		err = renameat(job->path.folder, job->temporary, job->path.folder, job->path.name) ? -errno : 0;
 		job->named = err;
 	}
+	return err;
+}
+
+/* -EEXIST: the name is taken. */
+static int claim(struct job *job, const char *name)
+{
+	int err;
+
+	if (!job->named)
+		return give_name(job, name);
+	err = renameat2(job->path.folder, job->temporary, job->path.folder, name, RENAME_NOREPLACE) ? -errno : 0;
+	job->named = err;
+	return err;
+}
+
+/* Two that save in the same second have the same name. @number: set to what was added to it */
+static int put_beside(struct job *job, uint32_t *number)
+{
+	char name[sizeof(job->path.name)];
+	int err = claim(job, job->path.name);
+
+	for (*number = 1; err == -EEXIST && *number < BESIDE_MAX;) {
+		memcpy(name, job->path.name, sizeof(name));
+		write_numbered(name, sizeof(name), job->beside, ++*number);
+		err = claim(job, name);
+	}
+	if (*number == 1)
+		*number = 0;
+	return err == -EINVAL ? replace(job) : err; /* a file system that cannot: NFS */
+}
+
+/* Makes the file appear in one step, and only once all of it is on the disk. */
+static int publish(struct job *job, struct write_answer *a)
+{
+	int err;
+
+	if (job->path.folder < 0 || job->stream)
+		return 0;
+	err = sync_file(job);
+	if (!err)
+		err = job->beside ? put_beside(job, &a->number) : replace(job);
 	if (!err)
 		sync_folder(job);
 	return err;
@@ -305,6 +378,7 @@ static int take_path(struct job *job, const struct write_request *r)
 	if (!as || !*r->temporary || strchr(r->temporary, '/'))
 		return -EINVAL;
 	snprintf(job->temporary, sizeof(job->temporary), "%s", r->temporary);
+	job->beside = r->beside ? as->suffix : NULL;
 	err = path_resolve(r->path, invoker()->uid, 0, &job->path);
 	if (!err)
 		err = job->path.magic ? -EOPNOTSUPP : write_kind(&job->path, &job->stream);
@@ -358,7 +432,7 @@ static int take_index(struct job *job, const struct write_request *r, int fd, st
 	if (!err)
 		err = write_trace(job, a);
 	if (!err)
-		err = publish(job);
+		err = publish(job, a);
 	if (lacks_room(err)) {
 		a->need = measure_trace(job);
 		measure_room(job, err, a);
@@ -382,7 +456,7 @@ static int take_content(struct job *job, int fd, struct write_answer *a)
 	if (!err)
 		err = write_content(job, content, st.st_size);
 	if (!err)
-		err = publish(job);
+		err = publish(job, a);
 	if (lacks_room(err)) {
 		a->need = st.st_size;
 		measure_room(job, err, a);

@@ -25,4 +25,7 @@ int write_create(int folder, const char *temporary, mode_t mode, bool *named);
  * first. Its suffix is none that collectors of files look for. */
 void write_temporary(char name[static WRITE_TEMPORARY_SIZE]);
 
+/* write_numbered - puts "-@number" before the @suffix of a file's name. */
+void write_numbered(char *name, size_t size, const char *suffix, unsigned int number);
+
 #endif

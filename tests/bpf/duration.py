@@ -94,6 +94,22 @@ def whichever_is_first():
     with Systop("--duration", "0.5", "-d", "0.2", command=("sleep", "60")) as systop:
         systop.rest()
         assert systop.proc.wait() == 0
+    with tempfile.TemporaryDirectory() as d:
+        done = subprocess.run([SYSTOP, "-w", f"{d}/t.pb", "--duration", "60", "-n", "2", "-d", "0.5"], capture_output=True,
+                              text=True, check=True, timeout=30)
+        assert ", 1.0 s, " in done.stderr, done
+
+
+def no_room():
+    """Rings that are too small for all CPUs are found at the start, not after the recording."""
+    with tempfile.TemporaryDirectory() as d:
+        for args in ("-w", f"{d}/t.pb"), ("--json", "--on", "cpu>5", "-o", f"{d}/t.pb"):
+            began = time.monotonic()
+            done = subprocess.run([SYSTOP, *args, "--window-mem", "8K", "--duration", "60"], capture_output=True, text=True,
+                                  check=False, timeout=30)
+            assert done.returncode == 2 and "cannot record" in done.stderr and "--window-mem 64M" in done.stderr, done
+            assert time.monotonic() - began < 30 and not done.stdout, done
+        assert not os.listdir(d)
 
 
 def long_ones():
@@ -144,6 +160,7 @@ def main():
     tap.case("-w: ended before it began", before_it_began)
     tap.case("it is not the only end", whichever_is_first)
     tap.case("it has no limit", long_ones)
+    tap.case("-w, --on: no room for the rings", no_room)
     tap.case("-b SEC N", as_vmstat)
     tap.done()
 

@@ -402,12 +402,51 @@ def whole_without_tmpfile():
         assert left == {"trace"}, left
 
 
+def names_taken(preexec):
+    """A name that systop makes is not there yet: another systop can save in the same second."""
+    with folder() as d:
+        now = time.time()
+        taken = [time.strftime(f"systop-{os.uname().nodename}-%Y%m%dT%H%M%SZ.pb", time.gmtime(now + i)) for i in range(WAIT)]
+        for name in taken:
+            with open(f"{d}/{name}", "w") as f:
+                f.write("another's")
+        for number in 2, 3:
+            done = subprocess.run([SYSTOP, "-b", "-d", "0.2", "-n", "3", "--on", "threads>0", "-o", f"{d}/x"], capture_output=True,
+                                  text=True, check=False, timeout=120, preexec_fn=preexec)
+            new = set(os.listdir(d)) - set(taken)
+            assert len(new) == number - 1 and all(is_trace(f"{d}/{name}") for name in new), (new, done)
+            assert any(f"saved {d}/{name}: " in done.stderr for name in new), done
+        assert all(name[:-5] + ".pb" in taken and name[-5:-3] in ("-2", "-3") for name in new), new
+        for name in taken:
+            with open(f"{d}/{name}") as f:
+                assert f.read() == "another's", name
+
+
+def both_at_once():
+    """Another save goes on when the recording ends: both files are there."""
+    with folder() as d:
+        path = f"{d}/trace"
+        with subprocess.Popen([SYSTOP, "-w", path, "--duration", "2", "-d", "0.5"], stdout=subprocess.DEVNULL, cwd=d,
+                              stderr=subprocess.PIPE, text=True) as systop:
+            wait_for(lambda: loaded(systop), WAIT, "no BPF")
+            while systop.poll() is None:
+                systop.send_signal(signal.SIGUSR1)
+                time.sleep(0.05)
+            said = systop.stderr.read()
+        assert systop.returncode == 0 and is_trace(path), said
+        others = set(os.listdir(d)) - {"trace"}
+        assert others and all(is_trace(f"{d}/{name}") for name in others), said
+        assert said.count("saved ") == len(others) + 1 and "cannot" not in said, said
+
+
 def main():
     tap = begin()
     tap.case("a null device stays one", null_device)
     tap.case("FIFOs are written to", fifos)
     tap.case("SIGTERM while a trace is being saved", ends_while_saving)
     tap.case("/dev/stdout is standard output", standard_output)
+    tap.case("another save at the end of a recording", both_at_once)
+    tap.case("names that are taken", names_taken, None)
     tap.case("a directory, a socket, a block device", not_files)
     tap.case("what is at the path of -o later", later)
     tap.case("links of somebody else", links)
@@ -419,6 +458,7 @@ def main():
     tap.case("hostile names", hostile_names)
     tap.case("no O_TMPFILE: whoever is killed", killed)
     tap.case("no O_TMPFILE: whole files only", whole_without_tmpfile)
+    tap.case("no O_TMPFILE: names that are taken", names_taken, without_tmpfile)
     tap.done()
 
 

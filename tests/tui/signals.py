@@ -200,6 +200,20 @@ def batch(*args):
     assert not (left := bpf_left(before)), f"BPF programs {left} stay"
 
 
+def nohup():
+    """SIGHUP is ignored if it was at the start."""
+    with subprocess.Popen(["nohup", SYSTOP, "--json", "-d", "0.5"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as proc:
+        proc.stdout.readline()
+        for _ in range(2):
+            proc.send_signal(signal.SIGHUP)
+            proc.stdout.readline()
+        assert proc.stdout.readline(), "it ended"
+        proc.terminate()
+        proc.stdout.read()
+        assert proc.wait(2) == -signal.SIGTERM, proc.returncode
+
+
 def main():
     if skip_reason():
         print(f"1..0 # SKIP {skip_reason()}")
@@ -219,6 +233,7 @@ def main():
     tap.case("SIGKILL of the starter", starter_killed)
     tap.case("signals in -b", batch, "-b")
     tap.case("signals in --json", batch, "--json")
+    tap.case("nohup", nohup)
     tap.done()
 
 
