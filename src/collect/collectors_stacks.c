@@ -59,9 +59,26 @@ static int samplers_attach(struct collect *c)
 	return 0;
 }
 
+static bool lost_events(struct collect *c, int cpu)
+{
+	const struct cpu_slot *slot = &c->cpus_memory[cpu];
+	uint64_t samples = 0;
+
+	for (int class = 0; class < SAMPLE_CLASSES; class++)
+		samples += slot->samples[class];
+	return samplers_silent(c->samplers, cpu, slot->run_ns, samples);
+}
+
 static int samplers_row_follow(struct collect *c, bool changed)
 {
+	struct samplers *const all[] = { c->samplers, c->faults, c->minors };
+
 	samplers_follow(c->samplers, changed);
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+		if (lost_events(c, cpu))
+			for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+				if (all[i])
+					samplers_restart(all[i], cpu);
 	return 0;
 }
 

@@ -19,12 +19,17 @@
 /* CPUs tried again in a refresh: a host can have a thousand that refuse a sampler. */
 #define RETRIES 16
 
+/* A CPU that runs threads for this long, and for this many periods, without a sample has no sampler any more. */
+#define SILENT_NS 2000000000ULL
+#define SILENT_PERIODS 20
+
 struct sampler {
 	struct bpf_link *link;
 	int fd;
 	bool wanted;
 	bool tickless;
 	uint32_t events; /* see samplers_period() */
+	uint64_t samples, run_ns; /* see samplers_silent(): the CPU's sums when the first one last grew */
 };
 
 struct samplers {
@@ -159,6 +164,32 @@ void samplers_follow(struct samplers *s, bool changed)
 		follow_list(s);
 	else
 		try_again(s);
+}
+
+bool samplers_silent(struct samplers *s, int cpu, uint64_t run_ns, uint64_t samples)
+{
+	struct sampler *one = &s->cpus[cpu];
+	uint64_t least = s->frequency ? SILENT_PERIODS * 1000000000ULL / s->frequency : INT64_MAX;
+
+	if (least < SILENT_NS)
+		least = SILENT_NS;
+	if (!one->link || samples != one->samples) {
+		one->samples = samples;
+		one->run_ns = run_ns;
+		return false;
+	}
+	if ((int64_t)(run_ns - one->run_ns) < (int64_t)least)
+		return false;
+	one->run_ns = run_ns;
+	return true;
+}
+
+void samplers_restart(struct samplers *s, int cpu)
+{
+	if (!s->cpus[cpu].link)
+		return;
+	sampler_stop(&s->cpus[cpu]);
+	sampler_start(s, cpu);
 }
 
 /* The kernel's limit of samples per second on a CPU. */
@@ -309,6 +340,15 @@ static const char *const sample_classes[SAMPLE_CLASSES] = {
 	[SAMPLE_SELF] = "systop",    [SAMPLE_MISSED] = "between two threads",
 };
 
+/* Distributions have a level that demands more rights than systop keeps after its start, from a CPU that comes online. */
+static const char *rights(void)
+{
+	char line[32];
+
+	file_line(line, sizeof(line), "/proc/sys/kernel/perf_event_paranoid");
+	return atoi(line) > 2 ? " (kernel.perf_event_paranoid is above 2; fix: start systop again)" : "";
+}
+
 void samplers_count_health(const struct samplers *s, const char *name, const char *what, struct health *h)
 {
 	int running, wanted, hz;
@@ -317,7 +357,7 @@ void samplers_count_health(const struct samplers *s, const char *name, const cha
 	samplers_state(s, &running, &wanted, &hz, &event);
 	if (running < wanted)
 		health_add(h, "Probes", name, HEALTH_DEGRADED,
-			   "on %d of %d CPUs: perf events cannot be opened on the others", running, wanted);
+			   "on %d of %d CPUs: perf events cannot be opened on the others%s", running, wanted, rights());
 	else
 		health_add(h, "Probes", name, HEALTH_ON, "%s, on %d CPUs", what, running);
 }
@@ -333,7 +373,7 @@ void samplers_health(const struct samplers *s, const struct cpu_slot *cpus, int 
 		health_add(h, "Probes", "sample", HEALTH_OFF, "by -F 0: + in the flamegraph starts it");
 	else if (running < wanted)
 		health_add(h, "Probes", "sample", HEALTH_DEGRADED,
-			   "on %d of %d CPUs: perf events cannot be opened on the others", running, wanted);
+			   "on %d of %d CPUs: perf events cannot be opened on the others%s", running, wanted, rights());
 	else
 		health_add(h, "Probes", "sample", HEALTH_ON, "running threads, %d times per second on %d CPUs, by %s",
 			   hz, running, event);

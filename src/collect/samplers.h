@@ -37,6 +37,12 @@ void samplers_set_frequency(struct samplers *s, int frequency);
  * some of those where the sampler failed, in turns. */
 void samplers_follow(struct samplers *s, bool changed);
 
+/* samplers_silent - whether a CPU ran threads for seconds without an event of samplers_new(). Call it once a refresh.
+ * @run_ns, @samples: sums of the CPU. samplers_restart - opens the CPU's event again. When a CPU goes offline the kernel ends
+ * its events, and does not resume them when it is back: also if that took too little time to be seen, and in a suspend. */
+bool samplers_silent(struct samplers *s, int cpu, uint64_t run_ns, uint64_t samples);
+void samplers_restart(struct samplers *s, int cpu);
+
 /* samplers_entry - if samples are NMIs, which can hit the kernel's entry code: its addresses; otherwise, or if they are
  * unknown, 0. */
 void samplers_entry(const struct samplers *s, uint64_t *from, uint64_t *to);

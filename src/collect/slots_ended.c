@@ -110,7 +110,7 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 	if (err)
 		return err;
 	slots_gone(s, index, r->life);
-	if (s->nr_exited >= EXITED_MAX) {
+	if (!exited.in_scope || s->nr_exited >= EXITED_MAX) { /* those out of scope take no room */
 		s->loss[LOSS_UNLISTED] += exited.in_scope;
 		model_life_end(s->model, exited.life);
 	} else {
@@ -227,7 +227,7 @@ static int show_next(struct slots *s, uint64_t now)
 {
 	const struct exited *e = &s->exited[s->nr_exited_shown++];
 
-	return e->in_scope ? show_exited(s, e, now) : 0;
+	return e->in_scope ? show_exited(s, e, now) : 0; /* a part of one that moved can be out of scope */
 }
 
 int slots_show_exited(struct slots *s, uint64_t now)

@@ -131,6 +131,9 @@ static bool is_half_full(const struct stacks *s)
 					    shared->stack_lines[half] >= STACK_LINES_HALF(s->mem.index_bits) / 2);
 }
 
+/* A program that took a place in a half writes it within this time; a refresh drains twice in a row. */
+#define LEFT_NS 10000000
+
 /* Switches to the other half when this one is half full: the rest must last until the next look, for 2,000 new stacks
  * of maximum depth in a quarter of a second, and more with more CPUs. Clears the previous half when nothing can be
  * writing to it any more. */
@@ -139,6 +142,8 @@ static void turn(struct stacks *s)
 	struct shared *shared = s->mem.shared;
 	uint32_t half = shared->stack_generation & 1, size = STACK_HALF(s->mem.index_bits);
 
+	if (s->clear && clock_ns(CLOCK_MONOTONIC) - s->left_at < LEFT_NS)
+		return;
 	if (s->clear) {
 		struct stacks_half left = half_of(s, s->left);
 
@@ -153,6 +158,7 @@ static void turn(struct stacks *s)
 		return;
 	s->clear = half + 1;
 	s->left = shared->stack_generation;
+	s->left_at = clock_ns(CLOCK_MONOTONIC);
 	/* The last generation is odd. */
 	shared->stack_generation = s->left == STACK_GENERATION_MAX(s->mem.index_bits) ? 2 : s->left + 1;
 }
@@ -166,6 +172,10 @@ static int keep(struct stacks *s, const struct stack_event *e)
 
 	p.user = find_stack(s, e->user);
 	p.kernel = find_stack(s, e->kernel);
+	if (e->user && !p.user) /* the dictionary turned twice since it was taken */
+		p.event.flags |= STACK_USER_LOST;
+	if (e->kernel && !p.kernel)
+		p.event.flags |= STACK_KERNEL_LOST;
 	s->lost += (e->user && !p.user) + (e->kernel && !p.kernel);
 	if (p.user && p.user->end < STACK_ENDS)
 		s->ends[p.user->end]++;

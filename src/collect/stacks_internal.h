@@ -32,8 +32,9 @@ struct stacks {
 	struct stacks_memory mem;
 	struct model *model;
 	uint64_t *tails;       /* of each CPU's ring */
-	uint32_t clear;        /* half to be cleared at the next drain, + 1; 0: none */
-	uint32_t left;         /* and its generation */
+	uint32_t clear;        /* half to be cleared at a drain, + 1; 0: none */
+	uint32_t left;         /* and its generation, */
+	uint64_t left_at;      /* and when it was left, CLOCK_MONOTONIC */
 	struct old_stacks *old;
 	uint32_t idle;         /* first pending event of an idle CPU, + 1; 0: none */
 	struct life *idle_life;

@@ -313,6 +313,18 @@ def total(lines, tid, field):
     return sum(t[field] or 0 for t in rows_of(lines, tid))
 
 
+def sampled(line, tgid, frequency=99):
+    """The samples of a process in a line, divided by what there would be if each CPU that it ran on is sampled."""
+    rows = [t for t in line["threads"] if t["tgid"] == tgid]
+    return sum(t["samples"] for t in rows) / frequency / (sum(t["run_ns"] for t in rows) / SEC or 1)
+
+
+def allow_events():
+    """In guests: Debian's kernel.perf_event_paranoid, 3, refuses events that are opened after the start."""
+    with open("/proc/sys/kernel/perf_event_paranoid", "w") as f:
+        f.write("2")
+
+
 def thread_numbers(pids):
     """The kernel's numbers of all threads of some processes: {tid: {...}}."""
     found = {}

@@ -527,6 +527,31 @@ static void more_than_all(void **state)
 	shared.slots_used = 0;
 }
 
+/* Threads out of scope end in masses: those in scope keep their place, and nothing is lost. */
+static void ends_out_of_scope(void **state)
+{
+	const struct tick *t;
+
+	(void)state;
+	second();
+	now += SEC / 2;
+	for (int i = 0; i < 131072 + 1; i++) {
+		born(2)->in_scope = false;
+		memory.slots[2].start_ns += i;
+		dies(2);
+		assert_int_equal(slots_harvest(slots, 0), 0);
+	}
+	born(1)->run_ns = 100;
+	dies(1);
+	assert_int_equal(slots_harvest(slots, 0), 0);
+	now += SEC / 2;
+	tick_begin_at(model, now);
+	assert_int_equal(slots_tick(slots, now), 0);
+	t = tick_end(model);
+	assert_int_equal(t->nr_active + t->nr_idle, 1);
+	assert_int_equal(unlisted(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -544,6 +569,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(longest_wait_of_moved, begin, end),
 		cmocka_unit_test_setup_teardown(io_unknown, begin, end),
 		cmocka_unit_test_setup_teardown(more_than_all, begin, end),
+		cmocka_unit_test_setup_teardown(ends_out_of_scope, begin, end),
 		cmocka_unit_test(io),
 	};
 

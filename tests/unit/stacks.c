@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "area.h"
 #include "collect/old_stacks.h"
@@ -96,6 +97,9 @@ static void turn(uint64_t first)
 		write_stack(first + i, 3);
 	assert_int_equal(stacks_drain(stacks), 0);
 	assert_int_equal(shared->stack_generation, generation + 1);
+	assert_int_equal(stacks_drain(stacks), 0);
+	assert_true(entries[(generation & 1) * HALF].flags & STACK_READY); /* a program may be writing there yet */
+	usleep(11000);
 	assert_int_equal(stacks_drain(stacks), 0);
 }
 
@@ -228,6 +232,41 @@ TEST(stacks, events_that_were_overwritten_are_counted)
 	assert_int_equal(stacks_lost(stacks), 1234 + 7);
 }
 
+static int count_lost(void *arg, const struct stack_sample *s)
+{
+	*(int *)arg += s->kernel && !s->user && s->flags & NOTE_USER_LOST;
+	return 0;
+}
+
+/* A block's user stack was taken when it began, two turns ago: its kernel stack alone is not a whole one. */
+TEST(stacks, a_stack_that_is_gone_is_said_to_be)
+{
+	const struct tick *t;
+	struct values v = { 0 };
+	struct stacks_thread thread = { .slot = 1, .tid = 1, .values = &v, .from = 9 * SEC };
+	uint64_t place;
+	uint32_t user, kernel;
+	int lost = 0;
+
+	begin_with(30 * SEC, 256 << 20);
+	user = write_stack(1ULL << 32, 20);
+	turn(1ULL << 40);
+	kernel = write_stack(2ULL << 32, 5);
+	place = cpu->stack_events++;
+	area->stack_events[place] = (struct stack_event){ .seq = place + 1, .at = 10 * SEC, .weight = SEC, .slot = 1, .tid = 1,
+							  .user = user, .kernel = kernel, .kind = STACK_SLEEP };
+	assert_int_equal(stacks_drain(stacks), 0);
+	assert_int_equal(stacks_lost(stacks), 1);
+	tick_begin(model);
+	thread.life = tick_life(model, 1, "test", NULL);
+	v.v[METRIC_SLEEP] = SEC;
+	assert_int_equal(stacks_show(stacks, &thread), 0);
+	t = tick_end(model);
+	assert_int_equal(tick_samples(t, 1, count_lost, &lost), 0);
+	assert_int_equal(lost, 1);
+	tick_put(t);
+}
+
 /* Few events are left for the next tick; many, or a half that is half full, are not, until the other half is clear. */
 TEST(stacks, many_do_not_wait_for_the_next_tick)
 {
@@ -247,6 +286,7 @@ TEST(stacks, many_do_not_wait_for_the_next_tick)
 	for (int i = 0; i < 2; i++) {
 		assert_true(stacks_due(stacks));
 		assert_int_equal(stacks_drain(stacks), 0);
+		usleep(11000);
 	}
 	assert_false(stacks_due(stacks));
 }
@@ -258,5 +298,6 @@ int main(void)
 		  cmocka_unit_test_setup_teardown(stacks_what_left_the_window_makes_room, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_above_what_they_may_take_the_oldest_go_and_are_counted, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_events_that_were_overwritten_are_counted, begin, end),
+		  cmocka_unit_test_setup_teardown(stacks_a_stack_that_is_gone_is_said_to_be, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_many_do_not_wait_for_the_next_tick, begin, end));
 }

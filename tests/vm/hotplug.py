@@ -7,7 +7,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "bpf"))
-from harness import Systop, begin, states_of  # noqa: E402
+from harness import Load, Systop, allow_events, begin, load_path, sampled, states_of  # noqa: E402
 
 CPU = 1
 ONLINE = f"/sys/devices/system/cpu/cpu{CPU}/online"
@@ -49,12 +49,27 @@ def hotplug():
     return f"{len(quiet)} refreshes without CPU {CPU}"
 
 
+def quickly():
+    """It is back before systop can see that it was offline: it is sampled again, seconds later."""
+    allow_events()
+    with Load(load_path("spin"), "user", "600", "2") as load, Systop("--all", "-d", "1") as systop:
+        before = [sampled(systop.line(), load.pid) for _ in range(4)]
+        turn(False)
+        turn(True)
+        shares = [sampled(systop.line(), load.pid) for _ in range(10)]
+    text = f"sampled shares of the running time: before {before}, then {shares}"
+    assert min(before[1:]) > 0.8 and min(shares[-3:]) > 0.8, text
+    return text
+
+
 def main():
     tap = begin()
     if os.path.exists(ONLINE) and os.environ.get("SYSTOP_TEST_GUEST"):
         tap.case("a CPU goes offline and comes back", hotplug)
+        tap.case("unseen", quickly)
     else:
-        tap.skip("a CPU goes offline and comes back", "in a guest with two CPUs only")
+        for name in "a CPU goes offline and comes back", "unseen":
+            tap.skip(name, "in a guest with two CPUs only")
     tap.done()
 
 

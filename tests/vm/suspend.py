@@ -7,7 +7,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "bpf"))
-from harness import MS, SEC, Load, Systop, begin, load_path, states_of  # noqa: E402
+from harness import MS, SEC, Load, Systop, allow_events, begin, load_path, sampled, states_of  # noqa: E402
 
 ALARM = "/sys/class/rtc/rtc0/wakealarm"
 STATE = "/sys/power/state"
@@ -39,13 +39,14 @@ def suspended():
 
 def refreshes():
     """Threads that run, wait and sleep meanwhile; no refresh and no state is longer than the time the host was awake."""
-    loads = [Load(load_path("spin"), "user", "600"), Load("sleep", "600")]
+    allow_events()
+    loads = [Load(load_path("spin"), "user", "600", "2"), Load("sleep", "600")]
     before = suspended()
     with Systop("--all", "-d", "1") as systop:
         lines = [systop.line() for _ in range(3)]
         sleeper = threading.Thread(target=suspend)
         sleeper.start()
-        while len(lines) < 30 and lines[-1]["boottime_ns"] - lines[2]["boottime_ns"] < (ASLEEP_S + 6) * SEC:
+        while len(lines) < 30 and lines[-1]["boottime_ns"] - lines[2]["boottime_ns"] < (ASLEEP_S + 8) * SEC:
             lines.append(systop.line())
         sleeper.join()
     for load in loads:
@@ -66,7 +67,9 @@ def refreshes():
             assert ns <= line["interval_ns"] + 1000, f"CPU {c['cpu']} has {ns} ns of {line['interval_ns']}"
     longest = max(alive, key=alive.get)
     assert alive[longest] <= awake + 1000, f"{longest} lived {alive[longest]} ns of {awake}"
-    return f"suspended for {slept / SEC:.2f} s, {len(lines)} refreshes"
+    shares = [sampled(line, loads[0].pid) for line in lines]
+    assert min(shares[1:3] + shares[-3:]) > 0.8, f"sampled shares of the running time: {shares}"
+    return f"suspended for {slept / SEC:.2f} s, {len(lines)} refreshes, sampled {shares}"
 
 
 def main():
