@@ -132,12 +132,18 @@ static bool is_kernels(const struct process *p)
 	return p->flags & PF_KTHREAD;
 }
 
+/* Kernel workers say what they work on. A new one has its name before it has its flag, which is read at its birth. */
+static bool has_command(const struct process *p)
+{
+	return !is_kernels(p) || p->flags & PF_WQ_WORKER || !strncmp(p->comm, "kworker/", 8);
+}
+
 void commands_want(struct commands *c, pid_t tgid)
 {
 	struct process *p = model_process(c->o.model, tgid);
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (!p || now < p->asked_ns || (is_kernels(p) && !(p->flags & PF_WQ_WORKER)))
+	if (!p || now < p->asked_ns || !has_command(p))
 		return;
 	p->asked_ns = now + AGAIN_NS;
 	queue_put(&c->wanted, tgid, 0);
@@ -147,7 +153,7 @@ static void on_new(void *arg, struct process *p, uint64_t start_ns)
 {
 	struct commands *c = arg;
 
-	if (!is_kernels(p) || p->flags & PF_WQ_WORKER)
+	if (has_command(p))
 		queue_put(&c->fresh, p->tgid, start_ns + BIRTH_NS);
 }
 

@@ -202,6 +202,8 @@ static void life_set(struct model *m, struct life *l, const struct identity *id,
 {
 	struct cgroup *limiter = id->limiter ? id->limiter : cgroup;
 	struct process *p = l->process;
+	struct process_node *node = (struct process_node *)p;
+	bool leader = id->tid == id->tgid;
 
 	l->tid = id->tid;
 	l->tgid = id->tgid;
@@ -215,11 +217,14 @@ static void life_set(struct model *m, struct life *l, const struct identity *id,
 	l->cpu = id->cpu;
 	life_ran(l, id->cpu_ns);
 	life_move(l, cgroup, limiter);
-	if (id->tid == id->tgid || !p->comm[0]) { /* the leader's, until then the first thread's */
+	node->led |= leader;
+	if (leader || !p->comm[0]) { /* the leader's, until then the first thread's */
 		memcpy(p->comm, id->comm, sizeof(p->comm));
+		p->flags = id->flags;
+	}
+	if (leader || !node->led) { /* without a leader all threads share them */
 		parent_set(m, p, id->ppid);
 		p->uid = id->uid;
-		p->flags = id->flags;
 		cgroup_show(&p->cgroup, cgroup);
 		cgroup_show(&p->limiter, limiter);
 	}
@@ -308,6 +313,7 @@ void model_life_end(struct model *m, struct life *l)
 {
 	struct process_node *p = (struct process_node *)l->process;
 
+	p->led &= l->tid != l->tgid;
 	if (!--p->living && map_get(&m->processes, process_key(p->process.tgid)) == p) {
 		map_del(&m->processes, process_key(p->process.tgid));
 		m->bereaved |= map_get(&m->children, process_key(p->process.tgid)) != NULL;

@@ -216,6 +216,21 @@ def workers():
     return f"{len(found)} workers"
 
 
+def new_workers():
+    """Workers that the kernel makes later: mounting ext4 makes one, for a work queue of its own."""
+    with tempfile.TemporaryDirectory() as d, Systop("-d", INTERVAL, "--all") as systop:
+        subprocess.run(f"truncate -s 4M {d}/image && mkfs.ext4 -q {d}/image && mkdir {d}/there", shell=True, check=True)
+        old = {p["tgid"] for p in systop.line()["processes"]}
+        subprocess.run(["mount", "-o", "loop", f"{d}/image", f"{d}/there"], check=True)
+        try:
+            lines = [systop.line() for _ in range(4)]
+        finally:
+            subprocess.run(["umount", f"{d}/there"], check=True)
+    found = {p["tgid"]: p["cmdline"] for p in lines[-1]["processes"] if p["comm"].startswith("kworker/R-ext4")}
+    new = {tgid: text for tgid, text in found.items() if tgid not in old}
+    assert new and all(text and text[0].startswith("kworker/R-ext4") for text in new.values()), (new, found)
+
+
 def filtered():
     with running("sleep", "4711.25") as pid, Systop("-d", INTERVAL, "--all", "--filter", "cmd:sleep*4711.25") as systop:
         for _ in range(3):
@@ -308,6 +323,10 @@ def main():
         ("kernel workers say what they work on", workers),
         ("cmd: filters by them", filtered),
     ], 3)
+    if GUEST:
+        tap.skip("also those that are made later", "there is no ext4")
+    else:
+        tap.case("also those that are made later", new_workers)
     tap.case("--redact hides names, paths and arguments in all exports", redacted)
     tap.case("traces have arguments only with --args", arguments)
     tap.done()

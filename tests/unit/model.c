@@ -219,6 +219,40 @@ TEST(model, held_ticks_keep_the_dead)
 	assert_int_equal(api.refs, 0);
 }
 
+/* What all threads of a process share follows its leader, and then whoever is left; its name stays. */
+TEST(model, a_process_outlives_its_leader)
+{
+	struct model *m = model_new(0);
+	struct life *leader = life(m, 10, 10, "leader", &api), *other = life(m, 11, 10, "other", &api);
+	struct identity id = { .tid = 11, .tgid = 10, .start_ns = other->start_ns, .comm = "other", .ppid = 7, .uid = 33 };
+	const struct process *p = other->process;
+	const struct tick *t;
+
+	tick_begin(m);
+	thread(m, leader, 5, 5, false);
+	thread(m, other, 5, 5, false);
+	tick_put(end(m));
+	other = model_life_update(m, other, &id, &web); /* it left alone, as with threaded cgroups */
+	assert_ptr_equal(p->cgroup, &api);
+	assert_int_equal(p->ppid, 0);
+	tick_begin(m);
+	thread(m, leader, 5, 5, true);
+	model_life_end(m, leader);
+	thread(m, other, 5, 5, false);
+	tick_put(end(m));
+	other = model_life_update(m, other, &id, &root);
+	tick_begin(m);
+	thread(m, other, 5, 5, false);
+	t = end(m);
+	assert_ptr_equal(process_row(t, 10)->process, p);
+	assert_ptr_equal(p->cgroup, &root);
+	assert_int_equal(p->ppid, 7);
+	assert_int_equal(p->uid, 33);
+	assert_string_equal(p->comm, "leader");
+	tick_put(t);
+	model_free(m);
+}
+
 static bool by_run(const void *a, const void *b, const void *arg)
 {
 	(void)arg;
@@ -436,6 +470,7 @@ int main(void)
 		  cmocka_unit_test(model_unknown_split),
 		  cmocka_unit_test(model_cgroups_aside),
 		  cmocka_unit_test(model_held_ticks_keep_the_dead),
+		  cmocka_unit_test(model_a_process_outlives_its_leader),
 		  cmocka_unit_test(model_blocks_of_threads_that_change),
 		  cmocka_unit_test(model_orphans_are_told_of_once),
 		  cmocka_unit_test(model_many_orphans),
