@@ -227,17 +227,16 @@ const struct collector collector_sched = {
 
 /* --- The scope */
 
-/* Makes the programs look at a hierarchy for the cgroup scope. */
-static void scope_hierarchy(struct systop *skel, int ssid)
+/* Makes the programs look at a hierarchy for the cgroup scope. Returns whether they do. */
+static bool scope_hierarchy(struct systop *skel, int ssid)
 {
 	for (int i = 0; i < SCOPE_HIERARCHIES; i++) {
-		if (skel->rodata->scope_ssid[i] == ssid)
-			return;
-		if (skel->rodata->scope_ssid[i] == HIERARCHY_NONE) {
+		if (skel->rodata->scope_ssid[i] == HIERARCHY_NONE)
 			skel->rodata->scope_ssid[i] = ssid;
-			return;
-		}
+		if (skel->rodata->scope_ssid[i] == ssid)
+			return true;
 	}
+	return false;
 }
 
 static void scope_configure(struct systop *skel, struct load *l)
@@ -246,8 +245,9 @@ static void scope_configure(struct systop *skel, struct load *l)
 
 	skel->rodata->scope_kinds = (o->nr_cgroups ? SCOPE_CGROUP : 0) |
 				    (o->nr_pids || o->nr_tids ? SCOPE_PID : 0) | (o->nr_uids ? SCOPE_UID : 0);
+	l->hierarchies_missed = false;
 	for (size_t i = 0; i < o->nr_cgroups; i++)
-		scope_hierarchy(skel, controller_ssid(o->cgroups[i].controller));
+		l->hierarchies_missed |= !scope_hierarchy(skel, controller_ssid(o->cgroups[i].controller));
 }
 
 static int scope_open(struct collect *c)
@@ -260,6 +260,11 @@ static int scope_open(struct collect *c)
 	c->scope->cgroups_fd = bpf_map__fd(c->skel->maps.scope_cgroups);
 	c->scope->pids_fd = bpf_map__fd(c->skel->maps.scope_pids);
 	c->scope->uids_fd = bpf_map__fd(c->skel->maps.scope_uids);
+	if (c->load.hierarchies_missed) {
+		fail(-E2BIG, EXIT_STATUS_USAGE, "-c names cgroups of more than %d hierarchies", SCOPE_HIERARCHIES);
+		fail_fix("systop -c CGROUP    # of a few hierarchies");
+		return -E2BIG;
+	}
 	err = scope_fill(c->scope, c->options);
 	if (c->scope->nr_missing && err == -E2BIG) {
 		fail(err, EXIT_STATUS_USAGE, "-c matches %zu cgroups: at most %u can be in scope",

@@ -31,9 +31,10 @@ struct cgroup_scope {
 	size_t nr_trees, trees_room;
 	const char *const *specs;
 	size_t nr_specs;
+	size_t *glob_trees;  /* of each SPEC: index + 1 of the tree in which a glob first matched; 0: none yet */
 	struct cgroup_target *targets;
 	size_t nr, room;
-	size_t walked, used; /* the first trees: walked in this refresh, and those that globs were looked for in */
+	size_t walked, used; /* the first trees: walked in this refresh, and those with what globs match */
 	uint64_t changes;    /* of these trees when globs were last resolved */
 	uint64_t generation;
 	cgroups_namer *namer;
@@ -154,14 +155,18 @@ static int resolve_path(struct cgroup_scope *s, const char *spec)
 	return -ENOENT;
 }
 
-static int resolve_glob(struct cgroup_scope *s, const char *spec)
+/* A glob stays in the hierarchy in which it matched at the start: the programs look at those only. */
+static int resolve_glob(struct cgroup_scope *s, size_t at)
 {
+	const char *spec = s->specs[at];
 	int err = -ENOENT;
 
 	for (size_t i = 0; i < s->nr_trees && err == -ENOENT; i++) {
 		struct cgroup *const *list;
 		size_t nr;
 
+		if (s->glob_trees[at] && s->glob_trees[at] != i + 1)
+			continue;
 		if (i >= s->walked) {
 			cgroups_work(s->trees[i].cgroups, true);
 			s->walked = i + 1;
@@ -176,6 +181,8 @@ static int resolve_glob(struct cgroup_scope *s, const char *spec)
 			if (!fnmatch(spec, whole ? path : base_name(path), whole ? FNM_PATHNAME : 0))
 				err = target_add(s, &s->trees[i], list[j], (struct cgroup_target){ .glob = true });
 		}
+		if (!err)
+			s->glob_trees[at] = i + 1;
 	}
 	return err;
 }
@@ -267,9 +274,11 @@ static bool is_name(const char *spec)
 	return !is_glob(spec) && !is_path(spec);
 }
 
-static int resolve(struct cgroup_scope *s, const char *spec)
+static int resolve(struct cgroup_scope *s, size_t at)
 {
-	return is_glob(spec) ? resolve_glob(s, spec) : is_path(spec) ? resolve_path(s, spec) : resolve_name(s, spec);
+	const char *spec = s->specs[at];
+
+	return is_glob(spec) ? resolve_glob(s, at) : is_path(spec) ? resolve_path(s, spec) : resolve_name(s, spec);
 }
 
 static uint64_t threads_below(const struct tree *t, const struct cgroup *top)
@@ -352,14 +361,15 @@ struct cgroup_scope *cgroup_scope_new(const struct cgroup_mounts *mounts, const 
 		s->specs = specs;
 		s->nr_specs = nr;
 		s->generation = 1;
-		err = trees_open(s);
+		s->glob_trees = calloc(nr + 1, sizeof(*s->glob_trees));
+		err = s->glob_trees ? trees_open(s) : -ENOMEM;
 	}
 	for (size_t i = 0; i < nr; i++)
 		named |= is_name(specs[i]);
 	for (size_t i = 0; !err && named && i < s->nr_trees; i++)
 		name_all(s, &s->trees[i]);
 	for (size_t i = 0; !err && i < nr; i++) {
-		err = resolve(s, specs[i]);
+		err = resolve(s, i);
 		if (err == -ENOENT)
 			fail_unknown(s, specs[i]);
 	}
@@ -391,6 +401,7 @@ void cgroup_scope_free(struct cgroup_scope *s)
 	trees_close(s);
 	targets_clear(s, false);
 	free(s->targets);
+	free(s->glob_trees);
 	free(s);
 }
 
@@ -426,7 +437,7 @@ static void globs_again(struct cgroup_scope *s)
 	targets_clear(s, true);
 	for (size_t i = 0; i < s->nr_specs; i++)
 		if (is_glob(s->specs[i]))
-			resolve_glob(s, s->specs[i]);
+			resolve_glob(s, i);
 	s->changes = changes(s);
 }
 

@@ -256,6 +256,34 @@ def glob_later():
                 second.put(second.mount, sleeper.pid)
 
 
+def glob_stays():
+    """A glob stays in the hierarchy that it first matched in, though an earlier one has a match later."""
+    name = f"systop-stay-{os.getpid()}"
+    with Cgroup(f"{name}-a", "cpu") as first, spinner() as ours, spinner() as neighbour:
+        first.add(ours.pid)
+        with Systop("--all", "-c", f"{name}-?", "-d", INTERVAL) as systop:
+            assert (seen := tids(systop.line())) == {ours.pid}, seen
+            with Cgroup(f"{name}-b") as second, Cgroup(f"{name}-c", "cpu") as third:
+                second.add(ours.pid)
+                third.add(neighbour.pid)
+                systop.line()
+                systop.line()
+                assert (seen := tids(systop.line())) == {ours.pid, neighbour.pid}, seen
+
+
+def many_hierarchies():
+    """The programs look at four."""
+    controllers = [c for c in ("cpu", "memory", "pids", "freezer", "devices", "blkio") if mount_of("cgroup", c)]
+    distinct = {mount_of("cgroup", c): c for c in controllers}
+    args = [arg for c in distinct.values() for arg in ("-c", f"{c}:/")]
+    done = subprocess.run([SYSTOP, "-b", "-n", "1", "-d", "0.2", *args], capture_output=True, text=True, check=False)
+    if len(distinct) <= 4:
+        assert done.returncode == 0, done
+    else:
+        assert done.returncode == 2 and "more than 4 hierarchies" in done.stderr and "  fix: " in done.stderr, done
+    return f"{len(distinct)} hierarchies: status {done.returncode}"
+
+
 def no_room():
     """More cgroups that a glob matches later than there is room for: those are counted as lost."""
     with Cgroup(f"systop-many-{os.getpid()}") as above, spinner() as ours:
@@ -411,6 +439,8 @@ def main():
             ("-c with a v1 controller", selects, lambda c: f"cpu:/{c.name}", "systop-v1-{}", "cpu"),
             ("-c with a v1 directory", selects, lambda c: c.path, "systop-v1-{}", "cpu"),
             ("a v1 cgroup that is removed and made again", made_again, "cpu"),
+            ("a glob that matches in another hierarchy later", glob_stays),
+            ("cgroups of many hierarchies", many_hierarchies),
         ]
     if GUEST:
         tap.skip("a glob that matches more than there is room for", "4,097 cgroups make lines of 3 MB")
