@@ -157,7 +157,9 @@ static void want_name(struct names *n, struct frame *f, struct file *file, uint6
 		return;
 	f->asked = true;
 	f->jit_look = n->jit_look;
-	if (!VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
+	if (file->state == FILE_GONE) /* until it is there */
+		VEC_PUSH(file->unknown, file->nr_unknown, file->unknown_room, at);
+	else if (!VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
 		n->pending++;
 		file_wake(n, file);
 	}
@@ -345,6 +347,7 @@ void names_file(struct names *n, const struct file_event *e)
 	for (int i = 0; i < FILE_NAMES; i++)
 		f->event.names[i][FILE_NAME_SIZE - 1] = '\0';
 	f->state = FILE_NEW;
+	file_want_unnamed(n, f);
 	file_wake(n, f);
 	ask_next(n);
 }

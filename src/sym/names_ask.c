@@ -211,7 +211,7 @@ static void files_again(struct names *n)
 		if (f->state == FILE_OPEN || f->state == FILE_READY || f->state == FILE_READING ||
 		    f->state == FILE_DEBUG || f->state == FILE_DEBUG_READING)
 			f->state = FILE_CLOSED;
-		if (!file_grows(n, f))
+		if (!file_grows(n, f) && f->state != FILE_GONE)
 			file_want_unnamed(n, f);
 	}
 	n->nr_held = 0;

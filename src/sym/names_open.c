@@ -235,12 +235,20 @@ void open_next(struct names *n)
 
 /* --- Answers */
 
+/* Nobody waits for the requested names any more; they are requested again when the file is there. */
+static void put_off(struct names *n, struct file *f)
+{
+	for (size_t i = 0; i < f->nr_wanted; i++)
+		VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, f->wanted[i]);
+	file_forget_wanted(n, f);
+}
+
 /* There is no file of a JIT compiler, or none that is trusted. It may be written later. */
 static void jit_gone(struct names *n, struct file *f, int err)
 {
 	f->missing = err == -ENOENT;
-	for (size_t i = 0; f->missing && i < f->nr_wanted; i++)
-		VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, f->wanted[i]);
+	if (f->missing)
+		put_off(n, f);
 	file_forget_wanted(n, f);
 	f->read_ns = clock_ns(CLOCK_MONOTONIC);
 	f->state = FILE_READY;
@@ -248,13 +256,15 @@ static void jit_gone(struct names *n, struct file *f, int err)
 
 static void file_gone(struct names *n, struct file *f, int err)
 {
-	f->state = FILE_GONE;
 	n->generation += !f->missing;
 	if (f->id & JIT_FILE) {
 		jit_gone(n, f, err);
-	} else if (f->asked++ < ASK_MAX && n->o.ask_again) {
-		n->o.ask_again(n->o.arg, &f->event.key);
+		return;
 	}
+	put_off(n, f);
+	f->state = FILE_GONE;
+	if (f->asked++ < ASK_MAX && n->o.ask_again)
+		n->o.ask_again(n->o.arg, &f->event.key);
 }
 
 /* The requested file cannot be opened. */
@@ -296,6 +306,7 @@ static void opened(struct names *n, struct file *f, const struct open_answer *a)
 	}
 	hold(n, f, &f->held);
 	f->missing = f->reopen = false;
+	f->asked = 0;
 	if (f->state == FILE_OPENING)
 		f->state = FILE_OPEN;
 	if (!f->path && a->path[0] == '/' && memchr(a->path, '\0', sizeof(a->path)))

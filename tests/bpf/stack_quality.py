@@ -130,6 +130,25 @@ def short_lives():
     return f"{named} of {named + unnamed} frames have names"
 
 
+def gone_files():
+    """Programs whose files nobody finds again, as they have ended and their mount is gone: no refresh waits for them."""
+    # The file systems of a mount namespace go with its last process.
+    script = (f"mount -t tmpfs none /mnt; i=0; while [ $i -lt 400 ]; do cp {load_path('burn')} /mnt/gone$i; /mnt/gone$i cpu 0 >&2; "
+              "rm /mnt/gone$i; i=$((i+1)); done")
+    seconds = 3
+    with subprocess.Popen(["unshare", "-m", "sh", "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          start_new_session=True) as loop, tempfile.TemporaryDirectory() as d:
+        try:
+            began = time.monotonic()
+            subprocess.run([SYSTOP, "--pprof", f"{d}/profile", "-F", "999", "-d", "0.5", "--duration", str(seconds)], check=True,
+                           stderr=subprocess.DEVNULL)
+            took = time.monotonic() - began
+        finally:
+            os.killpg(loop.pid, signal.SIGKILL)
+    assert took < seconds + (60 if GUEST else 4), f"{took:.1f} s instead of {seconds}"
+    return f"{took:.1f} s instead of {seconds}"
+
+
 def helpers_die():
     """A killed helper costs nothing: it is restarted; all end with systop."""
     load, tid = burn("cpu", 8)
@@ -165,6 +184,7 @@ def main():
         ("helpers that are killed", helpers_die),
     ], 3)
     tap.case("processes that live 20 ms", short_lives)
+    tap.case("processes whose files are gone", gone_files)
     tap.done()
 
 
