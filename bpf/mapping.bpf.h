@@ -32,7 +32,7 @@ extern struct files_map files SEC(".maps");
 
 struct file_events_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 18);
+	__uint(max_entries, 1 << 19);
 };
 extern struct file_events_map file_events SEC(".maps");
 

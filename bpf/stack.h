@@ -188,8 +188,9 @@ _Static_assert(sizeof(struct blocked_record) == 24, "no holes");
 /* In blocked_wanted: do not read the user stack, as its memory did not answer. Times leave the bit free. */
 #define BLOCKED_NO_USER (1ULL << 63)
 
-#define FILE_NAMES 8
-#define FILE_NAME_SIZE 48
+/* Enough for a file of a container: /var/lib/docker/overlay2/, 64 digits, /diff/, and ten more. */
+#define FILE_NAMES 16
+#define FILE_NAME_SIZE 68
 
 /* A file met for the first time, reported through a BPF ring buffer. */
 struct file_event {

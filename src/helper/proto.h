@@ -35,6 +35,7 @@ struct open_request {
 	uint64_t start, end;
 	struct file_key key;
 	char path[512];
+	char inside[FILE_NAMES * FILE_NAME_SIZE]; /* path in its file system; "": unknown */
 	char debuglink[128];
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];

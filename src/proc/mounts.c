@@ -6,27 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text.h"
 #include "util/vec.h"
 
 /* Mount options that are not controllers. */
 static const char *const not_controllers[] = { "rw", "ro", "xattr", "noprefix", "clone_children",
 					       "release_agent", "cpuset_v2_mode", "none" };
-
-/* Decodes \040 and the like, the kernel's escapes for blanks in paths. */
-static void unescape(char *s)
-{
-	char *to = s;
-
-	for (; *s; s++) {
-		if (*s == '\\' && strspn(s + 1, "01234567") >= 3) {
-			*to++ = (s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0');
-			s += 3;
-		} else {
-			*to++ = *s;
-		}
-	}
-	*to = '\0';
-}
 
 static bool is_controller(const char *option)
 {
@@ -101,8 +86,8 @@ static int mounts_line(struct cgroup_mounts *m, char *line)
 	if (!type || !options || strncmp(type, "cgroup", 6))
 		return 0;
 	if (sscanf(line, "%*d %*d %*s %ms %ms", &root, &path) == 2) {
-		unescape(root);
-		unescape(path);
+		text_unescape(root);
+		text_unescape(path);
 		mount.root = root;
 		mount.path = path;
 		if (!strcmp(type, "cgroup")) {

@@ -182,8 +182,7 @@ static void ask_open(struct names *n, struct file *f, enum open_what what)
 
 	if (f->path)
 		snprintf(r.path, sizeof(r.path), "%s", f->path);
-	else
-		file_path(f, r.path, sizeof(r.path));
+	file_path(f, r.inside, sizeof(r.inside));
 	memcpy(r.build_id, f->about.build_id, sizeof(r.build_id));
 	memcpy(r.debuglink, f->about.debuglink, sizeof(r.debuglink));
 	for (int i = OPEN_FOUND_ROOT; i < OPEN_FOUNDS; i++)

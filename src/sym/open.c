@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +13,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "helper/helper.h"
 #include "helper/proto.h"
 #include "owner/places.h"
 #include "sym/debug_folders.h"
+#include "sym/inside.h"
 #include "sym/roles.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -28,29 +31,32 @@ static bool same_device(dev_t dev, uint32_t kernel)
 	return major(dev) == kernel >> 20 && minor(dev) == (kernel & 0xfffff);
 }
 
-/* Whether it is the file that was mapped. On some file systems (btrfs, overlayfs) stat() reports another device:
- * @exact requires it to match. */
-static bool is_file(int fd, const struct file_key *key, bool exact)
+/* Whether it is the file that was mapped. */
+static bool is_file(int fd, const struct file_key *key)
 {
 	struct stat st;
 
-	return file_is(fd, key->inode, key->size, key->mtime_s, &st) && (!exact || same_device(st.st_dev, key->device));
+	return file_is(fd, key->inode, key->size, key->mtime_s, &st) && same_device(st.st_dev, key->device);
+}
+
+/* On these, stat() reports another device than the kernel has. */
+static bool has_own_device(int fd)
+{
+	struct statfs fs;
+
+	return file_is_overlay(fd) || (!fstatfs(fd, &fs) && fs.f_type == BTRFS_SUPER_MAGIC);
 }
 
 /* --- Mapped files */
 
-static int check(int fd, const struct file_key *key, bool exact)
+static bool is_asked(int fd, const void *arg)
 {
-	if (fd >= 0 && !is_file(fd, key, exact)) {
-		close(fd);
-		errno = ESTALE;
-		return -1;
-	}
-	return fd;
+	const struct open_request *r = arg;
+
+	return is_file(fd, &r->key);
 }
 
-/* The mapping itself also leads to deleted files and to those of containers; the path is the one found through it
- * before, or made from the names of its folders. */
+/* What is mapped there now. */
 static int look_mapped(int socket, const struct open_request *r)
 {
 	struct open_answer found = { .id = r->id, .found = OPEN_FOUND };
@@ -61,9 +67,16 @@ static int look_mapped(int socket, const struct open_request *r)
 		 (unsigned long)r->end);
 	fd = open(path, FILE_LOOK);
 	helper_send(socket, &found, sizeof(found), -1);
-	fd = check(fd, &r->key, false);
-	if (fd < 0 && r->path[0] == '/')
-		fd = check(open(r->path, FILE_LOOK | O_NOFOLLOW), &r->key, true);
+	return fd;
+}
+
+/* By the path found through the mapping before. */
+static int look_path(const struct open_request *r)
+{
+	int fd = r->path[0] == '/' ? open(r->path, FILE_LOOK | O_NOFOLLOW) : -1;
+
+	if (fd >= 0 && !is_file(fd, &r->key))
+		file_close(&fd);
 	return fd;
 }
 
@@ -99,16 +112,39 @@ static int open_vdso(void)
 	return fd;
 }
 
+/*
+ * The mapping itself also leads to deleted files and to those of containers. If the process has ended, or its file is on an
+ * overlay, which can give it another number, its path inside its file system leads to it. A file with the number of the
+ * mapped one on another device is not it, unless the file system has devices of its own: whoever mounts a tmpfs can make one.
+ */
 static int open_mapped(int socket, const struct open_request *r, struct open_answer *a)
 {
-	int seen;
+	bool own_device;
+	int mapped, seen = -1;
+	struct stat st;
 
 	if (r->key.device == FILE_VDSO)
 		return open_vdso();
-	seen = look_mapped(socket, r);
+	mapped = look_mapped(socket, r);
+	own_device = mapped >= 0 && has_own_device(mapped);
+	if (mapped >= 0 && is_file(mapped, &r->key))
+		seen = mapped;
+	if (seen >= 0 || own_device)
+		path_of(mapped, a->path, sizeof(a->path));
 	if (seen < 0)
+		seen = inside_look(r->key.device, r->inside, is_asked, r);
+	if (seen < 0 && own_device && file_is(mapped, r->key.inode, r->key.size, r->key.mtime_s, &st))
+		seen = mapped;
+	if (seen < 0)
+		seen = look_path(r);
+	if (mapped != seen)
+		file_close(&mapped);
+	if (seen < 0) {
+		errno = ESTALE;
 		return -1;
-	path_of(seen, a->path, sizeof(a->path));
+	}
+	if (!*a->path)
+		path_of(seen, a->path, sizeof(a->path));
 	return file_open_seen(seen);
 }
 
@@ -357,6 +393,8 @@ static void hand_over(int peer, const struct open_request *r, int fd, struct ope
 
 	if (fd < 0) {
 		a->err = errno ? -errno : -EIO;
+		if (a->err == -EAGAIN) /* somebody has a lease on it; of the peer it would mean to try once more */
+			a->err = -EBUSY;
 		return;
 	}
 	sent = helper_send(peer, &h, sizeof(h), fd);
@@ -379,7 +417,7 @@ void open_run(int socket)
 			continue;
 		}
 		file_close(&passed);
-		r.path[sizeof(r.path) - 1] = r.debuglink[sizeof(r.debuglink) - 1] = '\0';
+		r.path[sizeof(r.path) - 1] = r.inside[sizeof(r.inside) - 1] = r.debuglink[sizeof(r.debuglink) - 1] = '\0';
 		if (r.what == OPEN_POD) {
 			a.err = owner_pod_folder(r.path, a.path, sizeof(a.path));
 			helper_send(socket, &a, sizeof(a), -1);

@@ -111,7 +111,7 @@ bool file_sealed(int fd)
 	return seals >= 0 && (seals & SEALS) == SEALS;
 }
 
-static bool is_overlay(int fd)
+bool file_is_overlay(int fd)
 {
 	struct statfs fs;
 
@@ -121,7 +121,7 @@ static bool is_overlay(int fd)
 /* On an overlay the upper half of a file's number may be that of its layer's file system (xino). */
 static bool same_inode(int fd, uint64_t found, uint64_t inode)
 {
-	return found == inode || ((uint32_t)found == (uint32_t)inode && is_overlay(fd));
+	return found == inode || ((uint32_t)found == (uint32_t)inode && file_is_overlay(fd));
 }
 
 bool file_is(int fd, uint64_t inode, uint64_t size, uint64_t mtime_s, struct stat *st)

@@ -42,6 +42,10 @@ bool file_sealed(int fd);
 /* file_is - whether it is the regular file with these properties. @st: the result of fstat(). */
 bool file_is(int fd, uint64_t inode, uint64_t size, uint64_t mtime_s, struct stat *st);
 
+/* file_is_overlay - whether it is on an overlay, which gives its layers' files its own device, and can give them its own
+ * numbers. */
+bool file_is_overlay(int fd);
+
 /* file_open_seen - opens the regular file behind @seen, a descriptor of FILE_LOOK, for reading, and closes that. Returns -1
  * with errno; ENOENT: it is no regular file. */
 int file_open_seen(int seen);

@@ -214,3 +214,18 @@ bool text_is_utf8(void)
 {
 	return !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
+
+void text_unescape(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		if (*s == '\\' && strspn(s + 1, "01234567") >= 3) {
+			*to++ = (s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0');
+			s += 3;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
+}

@@ -33,4 +33,7 @@ int text_cut(char *out, size_t size, const char *in, int width);
 /* text_is_utf8 - whether the locale's character set (after setlocale) is UTF-8. */
 bool text_is_utf8(void);
 
+/* text_unescape - decodes, in place, \040 and the like: the kernel's escapes for blanks in the paths of /proc files. */
+void text_unescape(char *s);
+
 #endif

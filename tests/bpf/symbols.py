@@ -369,6 +369,27 @@ def overlay():
     is_named(counts)
 
 
+def copied_up():
+    """A file of an overlay that its container has changed: it keeps the lower layer's number there, and is in the upper one."""
+    with tempfile.TemporaryDirectory() as folder:
+        lower, upper, work, whole = (os.path.join(folder, name) for name in ("lower", f"{64 * 'f'}/diff", "work", "whole"))
+        for path in (lower, upper, work, whole):
+            os.makedirs(path)
+        os.makedirs(f"{lower}/usr/local/lib/one/bin")
+        name = "usr/local/lib/one/bin/burn"
+        shutil.copy(load_path("burn"), f"{lower}/{name}")
+        subprocess.run(["mount", "-t", "overlay", "-o", f"lowerdir={lower},upperdir={upper},workdir={work}", "overlay", whole],
+                       check=True)
+        try:
+            os.chmod(f"{whole}/{name}", 0o711)
+            numbers = [os.stat(f"{where}/{name}").st_ino for where in (lower, upper, whole)]
+            assert numbers[0] != numbers[1], numbers
+            counts, _ = sampled([f"{whole}/{name}", "cpu", SECONDS])
+        finally:
+            subprocess.run(["umount", "-l", whole], check=True)
+    is_named(counts)
+
+
 def deleted():
     """A file that is deleted, but mapped."""
     with tempfile.TemporaryDirectory() as folder:
@@ -434,6 +455,7 @@ def main():
         ("a container, and debug information by build-id", container),
         ("a JIT in a container", container_jit),
         ("a file of an overlay", overlay),
+        ("a changed file of an overlay", copied_up),
         ("a file that was deleted", deleted),
         ("a file in memory", memfd),
         ("two files in turns at one address", remapped),

@@ -142,6 +142,7 @@ static void ask_open(struct feed *f, int socket)
 	feed_line(f, request.debuglink, sizeof(request.debuglink));
 	if (how & 32)
 		memset(request.debuglink, 'x', sizeof(request.debuglink));
+	feed_line(f, request.inside, sizeof(request.inside));
 	if (request.what != OPEN_PEER)
 		helper_send(socket, &request, how & 64 ? feed_number(f, 1) : sizeof(request), -1);
 }
