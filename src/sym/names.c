@@ -156,7 +156,7 @@ static void want_name(struct names *n, struct frame *f, struct file *file, uint6
 	if (!file || file->forget)
 		return;
 	f->asked = true;
-	f->jit_look = n->jit_look;
+	f->look = file == &n->kernel ? n->kernel_reads : n->jit_look;
 	if (file->state == FILE_GONE) /* until it is there */
 		VEC_PUSH(file->unknown, file->nr_unknown, file->unknown_room, at);
 	else if (!VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
@@ -189,11 +189,24 @@ static void used_file(struct names *n, struct frame *f, uint32_t tgid)
 		return;
 	file->unnamed_ns = n->now_ns;
 	file->unnamed_asked = true;
-	if (!(file->id & JIT_FILE) || !f->symbol->named || f->jit_look == n->jit_look)
+	if (!(file->id & JIT_FILE) || !f->symbol->named || f->look == n->jit_look)
 		return;
 	if (file->state == FILE_READY && n->now_ns >= file->read_ns + JIT_LOOK_NS / 10)
 		file->state = FILE_NEW;
 	want_name(n, f, file, at);
+}
+
+/* The module of BPF programs, in kallsyms. */
+#define BPF_MODULE "[bpf]"
+
+/* The kernel's symbols were read again since: another BPF program may be at the address. */
+static void look_again(struct names *n, struct frame *f)
+{
+	if (!f->answered || f->look == n->kernel_reads)
+		return;
+	f->look = n->kernel_reads;
+	if (!strcmp(f->symbol->module, BPF_MODULE))
+		want_name(n, f, &n->kernel, f->frame);
 }
 
 static struct frame *frame_new(struct names *n, uint64_t key, uint64_t frame, uint32_t tgid)
@@ -229,6 +242,8 @@ const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
 	if (!f)
 		return NULL;
 	f->age = n->age.now;
+	if (frame & FRAME_KERNEL)
+		look_again(n, f);
 	if (!f->symbol->named || is_anonymous(frame))
 		used_file(n, f, tgid);
 	return f->symbol;
@@ -298,6 +313,9 @@ void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind ki
 	n->pending -= !!n->pending;
 	if (!known || !is_place(n, f, at))
 		return;
+	/* A BPF program can be newer than the symbols: then it seems to be part of the one before it, as they have no ends. */
+	if (kernel && !known->answered && known->look == n->kernel_reads && strstr(name, " " BPF_MODULE))
+		n->bpf_met = at;
 	n->generation += !known->answered;
 	/* The kernel's symbols precede its code: those that were read after a frame was met have its name, or none has. */
 	if (kind != NAME_SYMBOL && !(kernel && known->answered))

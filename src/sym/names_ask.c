@@ -13,6 +13,7 @@
 /* The kernel's and JIT compilers' symbols grow while in use: they are read again for missing names, at most this
  * often. Only the new part of a JIT's file is read, but all of the kernel's. */
 #define AGAIN_KERNEL_NS 2000000000ULL
+#define AGAIN_BPF_NS 10000000000ULL /* new places in BPF programs are met all the time */
 #define AGAIN_JIT_NS 400000000ULL
 
 /* With more processes that have JIT code and no file of names, each is looked for less often: 40 a second in all. */
@@ -47,6 +48,7 @@ static void ask_file(struct names *n, struct file *f, enum symbols_what what)
 static void ask_names_file(struct names *n, struct file *f, enum symbols_what what)
 {
 	ask_file(n, f, what);
+	n->kernel_reads += f == &n->kernel;
 	f->state = what == SYMBOLS_DEBUG ? FILE_DEBUG_READING : FILE_READING;
 }
 
@@ -78,6 +80,20 @@ static uint64_t again_ns(const struct names *n, const struct file *f)
 	return AGAIN_JIT_NS * (f->missing ? 1 + n->nr_missing / MISSING_OFTEN : 1);
 }
 
+/* Reads the kernel's symbols again if a place in BPF programs got its name from older ones. All other places in them are then
+ * looked up again, too. */
+static void look_at_bpf(struct names *n)
+{
+	struct file *f = &n->kernel;
+
+	if (!n->bpf_met || f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + AGAIN_BPF_NS ||
+	    VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, n->bpf_met))
+		return;
+	n->pending++;
+	n->bpf_met = 0;
+	f->state = FILE_OPEN;
+}
+
 /* Requests names again that were missing when a growing table was last read. */
 static void want_unknown(struct names *n, struct file *f)
 {
@@ -90,6 +106,8 @@ static void want_unknown(struct names *n, struct file *f)
 /* What a file's symbols need next; -1: nothing. */
 static int need_of(struct names *n, struct file *f)
 {
+	if (f == &n->kernel)
+		look_at_bpf(n);
 	if (file_grows(n, f))
 		want_unknown(n, f);
 	if (f->nr_wanted && f->state == FILE_BAD)
@@ -326,6 +344,7 @@ static void loaded(struct names *n, struct file *f, const struct symbols_loaded 
 		return;
 	}
 	f->read_ns = clock_ns(CLOCK_MONOTONIC);
+	n->generation += f == &n->kernel;
 	if (a->err != -ESTALE)
 		f->err = a->err;
 	switch (a->what) {

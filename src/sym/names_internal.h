@@ -69,7 +69,7 @@ struct frame {
 	uint32_t age; /* names.age.now when it was last asked for */
 	bool asked;   /* its name was requested, */
 	bool answered; /* and the helper has looked for it */
-	uint16_t jit_look; /* a JIT compiler's code: names.jit_look when it was last requested */
+	uint16_t look; /* a JIT compiler's code: names.jit_look when it was last requested; the kernel's: names.kernel_reads */
 };
 
 /*
@@ -132,6 +132,8 @@ struct names {
 	int looks;
 	uint16_t jit_look; /* raised when the names of JIT compilers' code are to be looked up again, */
 	uint64_t jit_look_at; /* and when that is next */
+	uint16_t kernel_reads; /* times that the kernel's symbols were to be read: its BPF programs come and go */
+	uint64_t bpf_met;  /* the last place in one that was met later than they were read; 0: none */
 	struct debug_places places[OPEN_FOUNDS]; /* by enum open_found */
 	struct file **active; /* files with something to do */
 	size_t nr_active, active_room;

@@ -111,9 +111,46 @@ static void names_age_one_comes_and_goes(void **state)
 	assert_in_range(n->symbols_by_name.nr, 3, 6);
 }
 
+/* A BPF program that is newer than the kernel's symbols gets the name of the one before it, until they are read again. */
+static void names_age_bpf_programs(void **state)
+{
+	struct names *n = *state;
+	uint64_t old = FRAME_KERNEL | 0x100, met = FRAME_KERNEL | 0x900;
+	uint64_t generation;
+
+	n->kernel.state = FILE_OPEN;
+	names_frame(n, old, 0);
+	n->kernel_reads++; /* as when they are asked for */
+	n->kernel.state = FILE_READY;
+	names_learn(n, &n->kernel, old, NAME_SYMBOL, "bpf_prog_1_old [bpf]");
+	assert_int_equal(n->bpf_met, 0); /* they were read after it was met */
+	names_frame(n, met, 0);
+	names_learn(n, &n->kernel, met, NAME_SYMBOL, "bpf_prog_1_old [bpf]");
+	assert_int_equal(n->bpf_met, met);
+	assert_int_equal(n->pending, 0);
+	n->kernel_reads++;
+	generation = n->generation;
+	n->kernel.nr_wanted = 0;
+	names_frame(n, old, 0);
+	names_frame(n, met, 0);
+	names_frame(n, met, 0);
+	assert_int_equal(n->kernel.nr_wanted, 2); /* each of them once */
+	names_learn(n, &n->kernel, old, NAME_SYMBOL, "bpf_prog_1_old [bpf]");
+	assert_int_equal(n->generation, generation);
+	names_learn(n, &n->kernel, met, NAME_SYMBOL, "bpf_prog_2_new [bpf]");
+	assert_int_equal(n->generation, generation + 1);
+	assert_string_equal(names_frame(n, met, 0)->name, "bpf_prog_2_new");
+	free(n->kernel.wanted);
+	for (size_t i = 0; i < n->frames.room; i++)
+		if (n->frames.entries[i].key)
+			frame_free(n, n->frames.entries[i].value);
+	map_fini(&n->frames);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(names_age_##name, set_up, tear_down)
 
 int main(void)
 {
-	RUN_TESTS(CASE(replaced), CASE(shown_by_two_frames), CASE(back_in_time), CASE(one_comes_and_goes));
+	RUN_TESTS(CASE(replaced), CASE(shown_by_two_frames), CASE(back_in_time), CASE(one_comes_and_goes),
+		  CASE(bpf_programs));
 }
