@@ -36,7 +36,9 @@ static const char not_a_command[] = "the command to run must follow --";
 /* "-b 5 3", as for vmstat: the interval and the number of refreshes. */
 static error_t parse_number_of_refreshes(struct options *o, const char *arg, bool before_command)
 {
-	if (!before_command || o->nr_numbers == 2 || strspn(arg, "0123456789.") != strlen(arg) || !*arg)
+	const char *of = o->nr_numbers ? "0123456789." : "0123456789.ms"; /* 500ms */
+
+	if (!before_command || o->nr_numbers == 2 || strspn(arg, of) != strlen(arg) || !strpbrk(arg, "0123456789"))
 		return ARGP_ERR_UNKNOWN; /* argp then calls with ARGP_KEY_ARGS */
 	if (!o->nr_numbers++)
 		o->numbers = arg;
@@ -82,6 +84,13 @@ static int check_trigger(const struct options *o)
 	if (!o->trigger || o->window_s)
 		return 0;
 	return options_bad_value("--window", "0", "--on saves what is recorded: expected at least 1 second");
+}
+
+static int check_sort(const struct options *o)
+{
+	if (o->output == OUTPUT_SCREEN || !o->sort_text)
+		return 0;
+	return options_bad_value("-s", o->sort_text, "only the screen sorts by it: systop -s help lists the columns");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -240,6 +249,7 @@ int options_parse(int argc, char **argv, struct options *o)
 	err = err ? err : together(o);
 	err = err ? err : check_filter(o);
 	err = err ? err : check_trigger(o);
+	err = err ? err : check_sort(o);
 	return -(err ? err : check_at(o));
 }
 

@@ -46,6 +46,7 @@ struct options {
 	const char *log;         /* --log or -v; NULL: none */
 	bool verbose;            /* -v */
 	enum metric_id sort;
+	const char *sort_text;   /* a column that is no value, for the screen only; NULL: none */
 	bool all;
 	const char *numbers;     /* the first of [INTERVAL [COUNT]], only for outputs of refreshes; NULL: none, */
 	int nr_numbers;

@@ -13,6 +13,7 @@
 #include "query/filter.h"
 #include "tui/input/settings.h"
 #include "tui/term/theme.h"
+#include "tui/widget/columns.h"
 #include "util/fail.h"
 #include "util/format.h"
 #include "util/text.h"
@@ -271,12 +272,16 @@ int options_set_delay(struct options *o, const char *arg)
 
 int options_set_sort(struct options *o, const char *arg)
 {
+	enum metric_id m;
+
 	if (!strcmp(arg, "help"))
 		return options_set_output(o, OUTPUT_SORT_HELP);
-	o->sort = metric_find(arg);
-	if (o->sort == METRIC_COUNT)
+	m = metric_find(arg);
+	if (m == METRIC_COUNT && !column_sorts(column_find(arg)))
 		return options_bad_value("-s", arg, "expected a column's name: systop -s help lists them");
-	return options_add_setting(o, "-s", "view", "sort", metrics[o->sort].name);
+	o->sort_text = m == METRIC_COUNT ? arg : NULL;
+	o->sort = m == METRIC_COUNT ? METRIC_RUN : m;
+	return options_add_setting(o, "-s", "view", "sort", o->sort_text ? arg : metrics[m].name);
 }
 
 int options_set_theme(struct options *o, const char *arg)

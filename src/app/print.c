@@ -16,6 +16,7 @@
 #include "proc/hierarchy.h"
 #include "proc/mounts.h"
 #include "proc/scope.h"
+#include "tui/widget/columns.h"
 #include "util/fail.h"
 
 static int print_version(void)
@@ -24,11 +25,18 @@ static int print_version(void)
 	return EXIT_STATUS_OK;
 }
 
+/* What -s takes: of the columns that are no values, those whose name no value has. */
 static int print_columns(void)
 {
 	for (int f = 0; f < METRIC_COUNT; f++)
 		if (metrics[f].drop)
 			printf("%-8s %-22s %s\n", metrics[f].title, metrics[f].name, metrics[f].help);
+	for (enum column_id id = COLUMN_METRICS; id < COLUMN_COUNT; id++) {
+		struct column_info c = column_info(id);
+
+		if (column_sorts(id) && metric_find(c.name) == METRIC_COUNT)
+			printf("%-8s %-22s %s (on the screen)\n", c.title, c.name, c.help);
+	}
 	return EXIT_STATUS_OK;
 }
 

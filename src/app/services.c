@@ -333,6 +333,13 @@ static int frequency(void *arg, int hz)
 	return collect_frequency(((struct services *)arg)->collect, hz);
 }
 
+static int samples(void *arg)
+{
+	struct collect *c = ((struct services *)arg)->collect;
+
+	return collect_frequency(c, 0) ? collect_samples(c) : 0;
+}
+
 /* A file of /dev, such as /dev/stdout, has no folder to save in. */
 static void find_folder(struct services *from)
 {
@@ -366,6 +373,7 @@ void services_init(struct host *h, struct services *from)
 	h->memory_facts = memory_facts;
 	h->package = package;
 	h->frequency = frequency;
+	h->samples = samples;
 	h->user_name = user_name;
 	h->user_find = user_lookup;
 	h->topology = topology;

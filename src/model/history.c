@@ -318,6 +318,13 @@ const struct tick *tick_head(const struct tick *any, uint64_t seq)
 	return seq == any->seq ? any : history_head(m->history, seq);
 }
 
+uint64_t tick_length(const struct tick *t, uint64_t back)
+{
+	const struct tick *then = back < t->seq ? tick_head(t, t->seq - back) : NULL;
+
+	return then ? then->interval_ns : 0;
+}
+
 const struct tick *tick_at(const struct tick *any, uint64_t seq)
 {
 	struct model *m = ((const struct tick_node *)any)->model;

@@ -369,6 +369,10 @@ size_t tick_past(const struct tick *t, uint64_t *oldest);
  * is held. */
 const struct tick *tick_head(const struct tick *any, uint64_t seq);
 
+/* tick_length - ns of the refresh @back refreshes before @t, 0: it is not remembered. Refreshes differ: the user can set how
+ * long they are. */
+uint64_t tick_length(const struct tick *t, uint64_t back);
+
 /* tick_at - a remembered tick, rebuilt; held for the caller. NULL: not remembered, or out of memory. */
 const struct tick *tick_at(const struct tick *any, uint64_t seq);
 

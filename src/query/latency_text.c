@@ -22,19 +22,32 @@ void latency_range_text(const struct latency_range *r, char *buf, size_t size)
 		snprintf(buf, size, "%s-%s", from, to);
 }
 
+/* Refreshes shorter than this have times in tenths of a second. */
+#define TENTHS_NS 900000000
+
+static void time_text(const struct tick *t, uint64_t before_ns, bool tenths, char buf[16])
+{
+	uint64_t ns = t->wall.tv_sec * 1000000000ULL + t->wall.tv_nsec - before_ns;
+	time_t at = ns / 1000000000;
+	struct tm tm;
+	size_t used = strftime(buf, 16, "%H:%M:%S", localtime_r(&at, &tm));
+
+	if (tenths)
+		snprintf(buf + used, 16 - used, ".%d", (int)(ns % 1000000000 / 100000000));
+}
+
 void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size)
 {
 	const struct tick *first = tick_head(any, r->first), *last = tick_head(any, r->last);
 	char from[16], to[16];
-	struct tm tm;
-	time_t at;
+	bool tenths;
 
 	snprintf(buf, size, "-");
 	if (!first || !last)
 		return;
-	at = first->wall.tv_sec - (time_t)(first->interval_ns / 1000000000);
-	strftime(from, sizeof(from), "%H:%M:%S", localtime_r(&at, &tm));
-	strftime(to, sizeof(to), "%H:%M:%S", localtime_r(&last->wall.tv_sec, &tm));
+	tenths = first->interval_ns < TENTHS_NS;
+	time_text(first, first->interval_ns, tenths, from);
+	time_text(last, 0, tenths, to);
 	snprintf(buf, size, "%s-%s", from, to);
 }
 

@@ -95,7 +95,7 @@ def memory():
 def said():
     with Terminal(120, 150) as t:
         t.start("--max-cpu", "0.1", "-d", "0.3")
-        t.wait("left out: blocked")
+        t.wait("left out, see !: blocked")
         t.keys("!")
         t.wait("Budget")
         t.wait("left out: stacks of threads that are blocked now")

@@ -262,6 +262,11 @@ static int scene_frequency(void *arg, int hz)
 	return hz ? hz : 99;
 }
 
+static int scene_samples(void *arg)
+{
+	return scene_frequency(arg, 0);
+}
+
 const struct host scene_host = {
 	.name = "web-07",
 	.kernel = "6.18.0",
@@ -287,6 +292,7 @@ const struct host scene_host = {
 	.freeze_commands = scene_freeze_commands,
 	.memory_facts = scene_memory_facts,
 	.frequency = scene_frequency,
+	.samples = scene_samples,
 	.user_name = user_name,
 	.user_find = user_find,
 	.affinity = affinity,

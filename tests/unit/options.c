@@ -72,7 +72,8 @@ TEST(options, interval_and_count)
 		{ "2 3 -b", 2 * SEC, 3 },  { "-b 2 -n 4", 2 * SEC, 4 }, { "-b 2 3 -- cat 4", 2 * SEC, 3 }, { "-b -- 7 8", SEC, 0 },
 		{ "2", 0, 0 },             { "2 3", 0, 0 },           { "-b 2 3 4", 0, 0 },            { "-b two", 0, 0 },
 		{ "-b 0", 0, 0 },          { "-b 1 0", 0, 0 },        { "-b 1 1.5", 0, 0 },            { "-w x 1 2", 0, 0 },
-		{ "-b 61", 0, 0 },         { "-b 1s", 0, 0 },
+		{ "-b 61", 0, 0 },         { "-b 1s", SEC, 0 },          { "-b 500ms 1", SEC / 2, 1 },
+		{ "-b ms", 0, 0 },         { "-b 1 2s", 0, 0 },
 	};
 
 	FOR_EACH (c, cases) {
@@ -83,6 +84,26 @@ TEST(options, interval_and_count)
 			assert_int_equal(o.interval_ns, c->interval_ns);
 			assert_int_equal(o.iterations, c->iterations);
 		}
+		options_fini(&o);
+	}
+}
+
+/* Only the screen sorts by what is no value. */
+TEST(options, sorting)
+{
+	static const struct {
+		const char *line;
+		int status;
+	} cases[] = {
+		{ "-s runq", EXIT_STATUS_OK },	 { "-b -s runq", EXIT_STATUS_OK }, { "-s cputime", EXIT_STATUS_OK },
+		{ "-s bar", EXIT_STATUS_USAGE }, { "-b -s cputime", EXIT_STATUS_USAGE }, { "-s nothing", EXIT_STATUS_USAGE },
+		{ "--json -s user", EXIT_STATUS_OK }, { "-s cputime -b -s user", EXIT_STATUS_OK },
+	};
+
+	FOR_EACH (c, cases) {
+		struct options o;
+
+		assert_int_equal(parse(&o, c->line), c->status);
 		options_fini(&o);
 	}
 }
@@ -252,6 +273,7 @@ TEST(options, long_recordings)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(options_durations), cmocka_unit_test(options_interval_and_count),
+		  cmocka_unit_test(options_sorting),
 		  cmocka_unit_test(options_threads), cmocka_unit_test(options_together), cmocka_unit_test(options_refused),
 		  cmocka_unit_test(options_bad_values), cmocka_unit_test(options_long_filters),
 		  cmocka_unit_test(options_long_recordings));

@@ -81,7 +81,7 @@ enum place_kind {
 	_(MATCH_NEXT, "next-match",  IN_SEARCH,  "n",          "n",          "n",        "",        "next match of the search") \
 	_(MATCH_PREV, "previous-match", IN_SEARCH, "N",        "N",          "N",        "",        "previous match of the search") \
 	_(FILTER,     "filter",      IN_TABLES,  "\\ F4 &",    "F4 \\ &",    "\\ F4 &",  "filter",  "show only what matches: cg:api !kworker cpu>5 runq.p99>1ms state=D") \
-	_(USER,       "user",        IN_TABLES,  "u",          "u",          "u",        "",        "show only what belongs to a user, chosen from a list") \
+	_(USER,       "user",        IN_THREADS, "u",          "u",          "u",        "",        "show only what belongs to a user, chosen from a list") \
 	_(CLEAR,      "clear",       IN_NAMES,   "=",          "=",          "= ^L",     "",        "clear filter and search") \
 	_(FOLLOW,     "follow",      IN_TABLES,  "F",          "F",          "F",        "",        "follow the selected row") \
 	_(PROCESSES,  "processes",   IN_THREADS, "H",          "H",          "H",        "processes", "threads or processes") \

@@ -135,7 +135,7 @@ static int set_sort(struct settings *s, const char *value)
 {
 	enum column_id id = column_find(value);
 
-	if (id == COLUMN_COUNT || id == COLUMN_BAR || id == COLUMN_PAST)
+	if (!column_sorts(id))
 		return -EINVAL;
 	s->sorting.by = id;
 	return 0;

@@ -38,8 +38,10 @@ struct host {
 	const struct memory_facts *(*memory_facts)(void *arg, pid_t tgid, const struct cgroup *cgroup);
 	/* The package with the debug information of a frame's file; "": there is none, or it is not known yet. */
 	const char *(*package)(void *arg, uint64_t frame);
-	/* Present number of samples per second on each CPU; sets it first if @hz is not 0. */
+	/* Requested number of samples per second on each CPU; sets it first if @hz is not 0. samples - their number now: fewer
+	 * if some are left out for --max-cpu. */
 	int (*frequency)(void *arg, int hz);
+	int (*samples)(void *arg);
 	/* The layout of CPUs (model/topology.h); valid until the next call. The present clock of one CPU, in Hz;
 	 * VALUE_NA: not known. */
 	const struct topology *(*topology)(void *arg);

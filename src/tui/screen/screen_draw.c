@@ -81,15 +81,15 @@ static void draw_overlay(struct screen *s, const struct paint *p, int top, int h
 	health_fini(&health);
 }
 
-/* "left out: samples/4, waits: see !" */
+/* "left out, see !: samples/4, waits" */
 static void shed_text(const struct tick *t, const char *health_keys, char *buf, size_t size)
 {
 	size_t used = 0;
 
+	if (t && t->self.nr_shed)
+		used = snprintf(buf, size, "left out, see %.*s: ", (int)strcspn(health_keys, " "), health_keys);
 	for (int i = 0; t && i < t->self.nr_shed && used < size; i++)
-		used += snprintf(buf + used, size - used, "%s%s", i ? ", " : "left out: ", t->self.shed[i]);
-	if (used && used < size)
-		snprintf(buf + used, size - used, ": see %.*s", (int)strcspn(health_keys, " "), health_keys);
+		used += snprintf(buf + used, size - used, "%s%s", i ? ", " : "", t->self.shed[i]);
 }
 
 static void draw_footer(struct screen *s, const struct paint *p, const struct view_context *c)

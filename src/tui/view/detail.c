@@ -148,7 +148,8 @@ static int thread_facts(const struct detail *d, const struct paint *p, int y)
 	d->context->host->affinity(l->tid, cpus, sizeof(cpus));
 	if (l->cpu >= 0)
 		snprintf(last, sizeof(last), "%d", l->cpu);
-	snprintf(text, sizeof(text), "%s  may run on CPU %s  last on %s", policy, cpus, last);
+	snprintf(text, sizeof(text), "%s  may%s run on CPU %s  last on %s", policy,
+		 d->context->tick == d->context->newest ? "" : " now", cpus, last);
 	y = fact(p, y, "policy", text);
 	start_text(l, d->tick, text, sizeof(text));
 	return fact(p, y, "started", text);
@@ -227,17 +228,21 @@ int detail_values(const struct detail *d, const struct paint *p, int y)
 
 /* --- Over time */
 
-/* Full height of a column for many threads: their longest time of running, runqueue and D state in one tick. */
-static uint64_t busiest(const struct values *past, int nr)
+/* The most that many threads used of a refresh: their time of running, runqueue and D state. */
+struct busiest {
+	uint64_t ns, of; /* and the length of that refresh */
+};
+
+static struct busiest busiest(const struct tick *t, const struct values *past, int nr)
 {
-	uint64_t most = 0;
+	struct busiest most = { 0, 1 };
 
 	for (int i = 0; i < nr; i++) {
 		const uint64_t *v = past[i].v;
-		uint64_t busy = v[METRIC_RUN] + v[METRIC_RUNQ] + v[METRIC_D];
+		uint64_t busy = v[METRIC_RUN] + v[METRIC_RUNQ] + v[METRIC_D], of = tick_length(t, nr - 1 - i);
 
-		if (values_known(&past[i]) && busy > most)
-			most = busy;
+		if (values_known(&past[i]) && of && (double)busy / of > (double)most.ns / most.of)
+			most = (struct busiest){ busy, of };
 	}
 	return most;
 }
@@ -247,18 +252,21 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 	bool one = d->row->kind == ROW_THREAD;
 	int width = p->width - SCALE_WIDTH < HISTORY_TICKS ? p->width - SCALE_WIDTH : HISTORY_TICKS;
 	const struct values *past = d->past + HISTORY_TICKS - width;
-	uint64_t whole = one ? 0 : busiest(past, width);
+	struct busiest whole = one ? (struct busiest){ 1, 1 } : busiest(d->tick, past, width);
+	unsigned long long wholes[HISTORY_TICKS];
 	int known = 0;
 	char top[16];
 
-	for (int i = 0; i < width; i++)
+	for (int i = 0; i < width; i++) {
 		known += values_known(&past[i]);
+		wholes[i] = (double)whole.ns / whole.of * tick_length(d->tick, width - 1 - i);
+	}
 	paint_format(p, y++, 0, ROLE_TITLE, "THE LAST %d REFRESH%s (right: the one shown)", known, known == 1 ? "" : "ES");
-	format_value(top, sizeof(top), UNIT_SHARE, one ? 1 : whole, one ? 1 : d->tick->interval_ns);
+	format_value(top, sizeof(top), UNIT_SHARE, whole.ns, whole.of);
 	paint_format(p, y, 0, ROLE_DIM, "%5s %%", top);
 	paint_format(p, y + CHART_HEIGHT - 1, 0, ROLE_DIM, "%5s %%", "0");
-	if (one || whole)
-		bar_chart(p, y, SCALE_WIDTH, width, CHART_HEIGHT, past, width, whole);
+	if (whole.ns)
+		bar_chart(p, y, SCALE_WIDTH, width, CHART_HEIGHT, past, width, one ? NULL : wholes);
 	y += CHART_HEIGHT;
 	bar_legend(p, y, SCALE_WIDTH);
 	return y + 1;

@@ -25,6 +25,12 @@ static void share_text(const struct detail *d, uint64_t v, char *buf, size_t siz
 		snprintf(buf, size, ", %s %% of %s", format_value(share, sizeof(share), UNIT_SHARE, v, all), bytes(whole, all));
 }
 
+/* What a helper reads is of the present, whatever is shown beside it. */
+static bool is_past(const struct detail *d)
+{
+	return d->context->tick != d->context->newest;
+}
+
 static int process_memory(const struct detail *d, const struct paint *p, int y, const struct memory_facts *facts)
 {
 	uint64_t rss = row_value(d->row, METRIC_RSS);
@@ -44,8 +50,8 @@ static int process_memory(const struct detail *d, const struct paint *p, int y, 
 			   facts ? "its page tables cannot be read" : "its page tables are being read");
 		return y;
 	}
-	paint_format(p, y++, 0, ROLE_TEXT, "page tables: %s, anonymous %s; %s if what is shared is split (PSS)",
-		     bytes(exact, facts->bytes[MEMORY_RSS]), bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]),
+	paint_format(p, y++, 0, ROLE_TEXT, "page tables%s: %s, anonymous %s; %s if what is shared is split (PSS)",
+		     is_past(d) ? " now" : "", bytes(exact, facts->bytes[MEMORY_RSS]), bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]),
 		     bytes(pss, facts->bytes[MEMORY_PSS]));
 	return y;
 }
@@ -59,17 +65,21 @@ static const char *percent(char buf[24], uint64_t hundredths)
 	return buf;
 }
 
-/* @host: of all of it, where the kernel does not define full of CPUs, and prints 0. */
-static int cgroup_pressure(const struct paint *p, int y, const struct memory_facts *facts, bool host)
+/* For the whole host the kernel does not define full of CPUs, and prints 0. */
+static int cgroup_pressure(const struct detail *d, const struct paint *p, int y, const struct memory_facts *facts)
 {
 	static const char *const names[PRESSURE_COUNT] = { "CPU", "memory", "I/O" };
+	bool host = !d->row->cgroup->parent;
 	char some[24], full[24], text[256];
 	size_t used = 0;
 
 	for (int i = 0; i < PRESSURE_COUNT; i++)
 		if (facts->pressure[i].some != VALUE_NA)
 			used += snprintf(text + used, sizeof(text) - used, "%s%s %s %s",
-					 used ? ", " : "of 10 s, some or all of it waited for: ", names[i],
+					 used	      ? ", " :
+					 is_past(d) ? "now, of 10 s, some or all of it waited for: " :
+						      "of 10 s, some or all of it waited for: ",
+					 names[i],
 					 percent(some, facts->pressure[i].some),
 					 percent(full, host && i == PRESSURE_CPU ? VALUE_NA : facts->pressure[i].full));
 	if (!used)
@@ -89,10 +99,10 @@ static int cgroup_memory(const struct detail *d, const struct paint *p, int y, c
 	if (!facts)
 		return y;
 	if (facts->bytes[MEMORY_ANONYMOUS] != VALUE_NA)
-		paint_format(p, y++, 0, ROLE_TEXT, "anonymous %s, files %s (of these shared memory %s), kernel %s",
-			     bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]), bytes(file, facts->bytes[MEMORY_FILE]),
+		paint_format(p, y++, 0, ROLE_TEXT, "%sanonymous %s, files %s (of these shared memory %s), kernel %s",
+			     is_past(d) ? "now: " : "", bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]), bytes(file, facts->bytes[MEMORY_FILE]),
 			     bytes(shared, facts->bytes[MEMORY_SHARED]), bytes(kernel, facts->bytes[MEMORY_KERNEL]));
-	return cgroup_pressure(p, y, facts, !d->row->cgroup->parent);
+	return cgroup_pressure(d, p, y, facts);
 }
 
 int detail_memory(const struct detail *d, const struct paint *p, int y)

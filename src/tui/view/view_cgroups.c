@@ -100,9 +100,11 @@ static bool cgroups_act(void *state, enum action a, const struct view_context *c
 
 static void cgroups_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
-	size_t used;
+	size_t used, seen = 0;
 
-	row_table_status(state, c, c->tick->nr_cgroups, "cgroups", buf, size);
+	for (size_t i = 0; i < c->tick->nr_cgroups; i++)
+		seen += row_is_seen(&c->tick->cgroups[i], c->host->scope);
+	row_table_status(state, c, seen, "cgroups", buf, size);
 	used = strlen(buf);
 	snprintf(buf + used, size - used, "  %s",
 		 c->settings->sorting.own ? "own threads" : "with all below");

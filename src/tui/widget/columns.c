@@ -52,6 +52,11 @@ enum column_id column_find(const char *name)
 	return m == METRIC_COUNT ? COLUMN_COUNT : (enum column_id)m;
 }
 
+bool column_sorts(enum column_id id)
+{
+	return id != COLUMN_COUNT && id != COLUMN_BAR && id != COLUMN_PAST;
+}
+
 /* --- The columns of a table */
 
 /* In order; metrics follow METRICS, after the bar. */

@@ -61,6 +61,9 @@ struct column_info {
 struct column_info column_info(enum column_id id);
 enum column_id column_find(const char *name);
 
+/* column_sorts - whether rows can be sorted by it. */
+bool column_sorts(enum column_id id);
+
 enum table { TABLE_THREADS, TABLE_PROCESSES, TABLE_TREE, TABLE_CGROUPS, TABLE_COUNT };
 extern const char *const table_names[TABLE_COUNT];
 

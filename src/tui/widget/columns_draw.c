@@ -108,7 +108,7 @@ static void draw_past(const struct paint *p, int y, int x, const struct row *r, 
 {
 	for (int i = 0; context->past && i < COLUMNS_PAST; i++) {
 		const struct values *v = &context->past[line * COLUMNS_PAST + i];
-		uint64_t whole = r->kind == ROW_THREAD ? v->v[METRIC_ALIVE] : context->tick->interval_ns;
+		uint64_t whole = r->kind == ROW_THREAD ? v->v[METRIC_ALIVE] : tick_length(context->tick, COLUMNS_PAST - 1 - i);
 		int level;
 
 		if (!values_known(v) || !whole)

@@ -211,7 +211,7 @@ static int put_time(const struct flame_view *s, const struct view_context *c, in
 	int nr = c->paint->width - TITLE_WIDTH - 5, behind = c->newest->seq - c->tick->seq;
 	struct ended ended = { .subject = &c->within };
 	struct values *past;
-	uint64_t most = 1;
+	double most = 0, rates[HISTORY_TICKS];
 
 	if (!r && c->within.kind == SUBJECT_ALL && c->newest->nr_cgroups)
 		r = &c->newest->cgroups[0];
@@ -223,15 +223,16 @@ static int put_time(const struct flame_view *s, const struct view_context *c, in
 		const struct values *from = past + HISTORY_TICKS - nr;
 		int x = paint_format(c->paint, y, 0, ROLE_DIM, "%-*s", TITLE_WIDTH, "time");
 
-		for (int i = 0; i < nr; i++)
-			if (values_known(&from[i]) && from[i].v[m] != VALUE_NA && from[i].v[m] > most)
-				most = from[i].v[m];
-		for (int i = 0; i < nr; i++, x++) {
-			uint64_t v = from[i].v[m];
+		for (int i = 0; i < nr; i++) {
+			uint64_t length = tick_length(c->newest, nr - 1 - i);
 
-			if (values_known(&from[i]) && v && v != VALUE_NA)
-				paint_eighths(c->paint, y, x, ROLE_USER, 1 + 7 * v / most);
+			rates[i] = values_known(&from[i]) && from[i].v[m] != VALUE_NA && length ? (double)from[i].v[m] / length : 0;
+			if (rates[i] > most)
+				most = rates[i];
 		}
+		for (int i = 0; i < nr; i++, x++)
+			if (rates[i] > 0)
+				paint_eighths(c->paint, y, x, ROLE_USER, 1 + 7 * rates[i] / most);
 		paint_text(c->paint, y, x, 4, ROLE_DIM, " now");
 		if (behind < nr)
 			paint_text(c->paint, y + 1, TITLE_WIDTH + nr - 1 - behind, 1, ROLE_SORTED, "^");

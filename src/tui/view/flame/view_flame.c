@@ -192,14 +192,18 @@ static void compare(struct flame_view *s, const struct view_context *c)
 /* The next frequency above (@by 1) or below (-1) the present one, which can be any. */
 static void change_frequency(const struct view_context *c, int by)
 {
-	int now = c->host->frequency(c->host->arg, 0), at = by > 0 ? 0 : NR_FREQUENCIES - 1;
-	char text[64];
+	int now = c->host->frequency(c->host->arg, 0), at = by > 0 ? 0 : NR_FREQUENCIES - 1, samples;
+	size_t used;
+	char text[128];
 
 	while (at >= 0 && at < NR_FREQUENCIES && (frequencies[at] - now) * by <= 0)
 		at += by;
 	if (at >= 0 && at < NR_FREQUENCIES)
 		now = c->host->frequency(c->host->arg, frequencies[at]);
-	snprintf(text, sizeof(text), "%d samples a second on each CPU from now on", now);
+	used = snprintf(text, sizeof(text), "%d samples a second on each CPU from now on", now);
+	samples = c->host->samples(c->host->arg);
+	if (samples != now)
+		snprintf(text + used, sizeof(text) - used, ", %d of them while --max-cpu leaves out the others", samples);
 	c->notice(c->notice_arg, text);
 }
 
@@ -357,7 +361,7 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	else
 		used = snprintf(buf, size, c->paint->width < WIDE ? "%s %s, %" PRIu64 " refresh%s, %d Hz" :
 				"%s of %s in %" PRIu64 " refresh%s at %d Hz", time, metrics[s->options.metric].weight.title,
-				refreshes, refreshes == 1 ? "" : "es", c->host->frequency(c->host->arg, 0));
+				refreshes, refreshes == 1 ? "" : "es", c->host->samples(c->host->arg));
 	if (used < (int)size)
 		used += snprintf(buf + used, size - used, "%s%s", merges[s->options.merge],
 				 s->options.inverted ? ", callers below" : "");
