@@ -162,6 +162,18 @@ int check_clock(bool force)
 #define FILES_NEEDED 120
 #define FILES_NEEDED_CPU 6
 
+static rlim_t files_before;
+
+void check_files_restore(void)
+{
+	struct rlimit limit;
+
+	if (!files_before || getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = files_before;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int check_files(void)
 {
 	rlim_t needed_files = FILES_NEEDED + FILES_NEEDED_CPU * (rlim_t)sysconf(_SC_NPROCESSORS_CONF);
@@ -169,6 +181,7 @@ int check_files(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return 0;
+	files_before = limit.rlim_cur;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_cur >= needed_files)

@@ -20,6 +20,9 @@ int check_clock(bool force);
 /* check_files - raises the limit of open files to systop's needs. 0, or -EMFILE after fail(). */
 int check_files(void);
 
+/* check_files_restore - in a child: the limit that systop was started with. */
+void check_files_restore(void);
+
 struct options;
 
 /* check_print - prints the facts of --check on stdout. It needs no rights; with them it loads the programs as these

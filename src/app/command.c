@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/check.h"
 #include "app/loop.h"
 #include "app/priority.h"
 #include "util/fail.h"
@@ -22,6 +23,7 @@ static void child(int gate, char **argv)
 	loop_unblock_signals();
 	signal(SIGXFSZ, SIG_DFL);
 	priority_restore();
+	check_files_restore();
 	if (read(gate, &go, 1) != 1)
 		_exit(0);
 	execvp(argv[0], argv);

@@ -12,6 +12,7 @@
 #include "proc/user.h"
 #include "tui/input/settings.h"
 #include "tui/term/theme.h"
+#include "util/file.h"
 #include "util/invoker.h"
 #include "util/path.h"
 #include "util/text.h"
@@ -76,32 +77,22 @@ struct reading {
 	char error[128];
 };
 
-static void skip_line(FILE *f)
-{
-	int c;
-
-	do
-		c = getc(f);
-	while (c != '\n' && c != EOF);
-}
-
 /* For ini.h: fgets() that counts lines. */
 static char *read_line(char *buf, int size, void *arg)
 {
 	struct reading *r = arg;
+	bool cut;
 
 	if (r->wrong) /* inih would continue, and the next value would overwrite the error */
 		return NULL;
 	r->line++;
-	buf[size - 2] = '\0';
-	if (!fgets(buf, size, r->file))
+	if (!file_gets(buf, size, r->file, &cut))
 		return NULL;
-	if (buf[size - 2] && buf[size - 2] != '\n') { /* the rest would count as another line */
-		skip_line(r->file);
-		if (!r->too_long && !strchr("#;", buf[strspn(buf, " \t")]))
-			r->too_long = r->line;
-	}
+	if (cut && !r->too_long && !strchr("#;", buf[strspn(buf, " \t")]))
+		r->too_long = r->line;
 	r->goes_on = *buf == ' ' || *buf == '\t';
+	if (*buf == '[') /* nothing before a section goes on in it */
+		*r->value = '\0';
 	return buf;
 }
 

@@ -126,6 +126,7 @@ int main(int argc, char **argv)
 	if (invoker_find())
 		return failure_print(stderr);
 	setlocale(LC_ALL, "");
+	setlocale(LC_NUMERIC, "C"); /* numbers are read by programs, and given with a point */
 	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an ordinary error */
 	words_listen(NULL); /* for developers; fail() reports errors */
 	argv[0] = (char[]){ "systop" };

@@ -230,7 +230,7 @@ const struct collector collector_sched = {
 /* Makes the programs look at a hierarchy for the cgroup scope. Returns whether they do. */
 static bool scope_hierarchy(struct systop *skel, int ssid)
 {
-	for (int i = 0; i < SCOPE_HIERARCHIES; i++) {
+	for (int i = 0; i < SCOPE_HIERARCHIES && ssid != HIERARCHY_NONE; i++) {
 		if (skel->rodata->scope_ssid[i] == HIERARCHY_NONE)
 			skel->rodata->scope_ssid[i] = ssid;
 		if (skel->rodata->scope_ssid[i] == ssid)
@@ -261,8 +261,9 @@ static int scope_open(struct collect *c)
 	c->scope->pids_fd = bpf_map__fd(c->skel->maps.scope_pids);
 	c->scope->uids_fd = bpf_map__fd(c->skel->maps.scope_uids);
 	if (c->load.hierarchies_missed) {
-		fail(-E2BIG, EXIT_STATUS_USAGE, "-c names cgroups of more than %d hierarchies", SCOPE_HIERARCHIES);
-		fail_fix("systop -c CGROUP    # of a few hierarchies");
+		fail(-E2BIG, EXIT_STATUS_USAGE, "-c names cgroups of more than %d hierarchies, or of one that the kernel does not know",
+		     SCOPE_HIERARCHIES);
+		fail_fix("systop --list-cgroups    # then cgroups of fewer hierarchies");
 		return -E2BIG;
 	}
 	err = scope_fill(c->scope, c->options);

@@ -28,7 +28,7 @@ static int controller_read(const char *controller)
 	const struct btf_type *t = id ? btf__type_by_id(btf, id) : NULL;
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s_cgrp_id", controller);
+	snprintf(name, sizeof(name), "%s_cgrp_id", strcmp(controller, "blkio") ? controller : "io");
 	for (int i = 0; t && i < btf_vlen(t); i++)
 		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off), name))
 			return btf_enum(t)[i].val;

@@ -29,7 +29,7 @@ struct load {
 	const struct online *online;
 	int attempt;         /* number of this one, from 0 on; each loads less */
 	bool kernel_reads;   /* programs may read arbitrary kernel memory */
-	bool hierarchies_missed; /* the scope has cgroups of more hierarchies than the programs look at */
+	bool hierarchies_missed; /* the scope has cgroups of hierarchies that the programs do not look at */
 	uint32_t ring_slots; /* of each ring of the recorder, 0: no rings */
 	int ring_fd;         /* pattern of these rings, -1: none. Its new owner sets this to -1. */
 };

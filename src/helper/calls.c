@@ -167,7 +167,6 @@ static const int start[] = {
 	SCMP_SYS(capget),
 	SCMP_SYS(capset),
 	SCMP_SYS(clone),
-	SCMP_SYS(clone3),
 	SCMP_SYS(close_range),
 	SCMP_SYS(dup2),
 	SCMP_SYS(dup3),

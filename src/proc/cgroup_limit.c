@@ -4,8 +4,10 @@
 #include "proc/cgroup_internal.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "util/file.h"
 
@@ -72,6 +74,16 @@ bool cgroups_below_limit(const struct cgroup *cgroup)
 	return false;
 }
 
+/* Another cgroup can have its path by now. */
+static bool is_same(const struct cgroups *c, const struct node *n)
+{
+	char path[2 * PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s%s", c->mount, cgroup_file_path(c, &n->cgroup));
+	return !stat(path, &st) && st.st_ino == n->cgroup.id;
+}
+
 void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, struct cgroup_limit *limit)
 {
 	struct node *n = (struct node *)cgroup;
@@ -81,11 +93,11 @@ void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, struct cgroup_limit
 	if (!n->quota_ns)
 		return;
 	*limit = (struct cgroup_limit){ VALUE_NA, VALUE_NA, n->quota_ns, n->period_ns };
-	if (!read_stat(c, n, &nr, &ns)) {
+	if (!is_same(c, n) || !read_stat(c, n, &nr, &ns)) {
 		n->limit_known = false;
 		return;
 	}
-	if (n->limit_known) {
+	if (n->limit_known && nr >= n->nr_throttled && ns >= n->throttled_ns) {
 		limit->nr_throttled = nr - n->nr_throttled;
 		limit->throttled_ns = ns - n->throttled_ns;
 	}

@@ -9,9 +9,9 @@
 #include "util/text.h"
 #include "util/vec.h"
 
-/* Mount options that are not controllers. */
-static const char *const not_controllers[] = { "rw", "ro", "xattr", "noprefix", "clone_children",
-					       "release_agent", "cpuset_v2_mode", "none" };
+/* The controllers of v1, to which no more are added. Other options are of the mount, or of a security module. */
+static const char *const v1_controllers[] = { "blkio", "cpu", "cpuacct", "cpuset", "debug", "devices", "freezer", "hugetlb", "memory",
+					      "misc", "net_cls", "net_prio", "perf_event", "pids", "rdma" };
 
 static bool is_controller(const char *option)
 {
@@ -19,10 +19,10 @@ static bool is_controller(const char *option)
 
 	if (!strncmp(option, "name=", 5))
 		return true;
-	for (size_t i = 0; i < sizeof(not_controllers) / sizeof(not_controllers[0]); i++)
-		if (strlen(not_controllers[i]) == len && !strncmp(option, not_controllers[i], len))
-			return false;
-	return true;
+	for (size_t i = 0; i < sizeof(v1_controllers) / sizeof(v1_controllers[0]); i++)
+		if (strlen(v1_controllers[i]) == len && !strncmp(option, v1_controllers[i], len))
+			return true;
+	return false;
 }
 
 static char *controllers_of(char *options)

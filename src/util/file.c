@@ -99,6 +99,21 @@ bool file_readable(int fd)
 	return poll(&p, 1, 0) == 1;
 }
 
+char *file_gets(char *buf, int size, FILE *f, bool *cut)
+{
+	int c;
+
+	*cut = false;
+	buf[size - 2] = '\0';
+	if (!fgets(buf, size, f))
+		return NULL;
+	if (!buf[size - 2] || buf[size - 2] == '\n')
+		return buf;
+	for (c = getc(f); c != '\n' && c != EOF; c = getc(f))
+		*cut = true;
+	return buf;
+}
+
 int file_seal(int fd)
 {
 	return fcntl(fd, F_ADD_SEALS, SEALS) ? -errno : 0;

@@ -31,6 +31,10 @@ bool file_readable(int fd);
  * @mode: as for fopen(), but nothing is truncated. NULL with errno. */
 FILE *file_stream(int fd, const char *mode);
 
+/* file_gets - fgets(), but what a line has beyond the buffer is skipped, and does not count as another one. @cut: set to
+ * whether there was something. */
+char *file_gets(char *buf, int size, FILE *f, bool *cut);
+
 /* file_seal - makes a memfd (MFD_ALLOW_SEALING) immutable for everyone. 0 or -errno. file_sealed - whether it is a
  * sealed memfd: reading it cannot block, and its size cannot change. */
 int file_seal(int fd);

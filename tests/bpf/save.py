@@ -6,6 +6,7 @@ No case needs more of the trace than that it is one; trace.py checks the content
 
 import contextlib
 import ctypes
+import errno
 import os
 import re
 import resource
@@ -25,7 +26,6 @@ from harness import SYSTOP, begin, bpf_ids, bpf_left, descendants, name_of, wait
 SYSTOP = os.path.abspath(SYSTOP)
 WAIT = 30
 FIRST = b"\n"  # a trace's first byte: field 1 of a message, length-delimited
-EOPNOTSUPP = 95
 
 
 def record(path, *args, seconds=0.2, **more):
@@ -333,23 +333,38 @@ class Argument(ctypes.Structure):
     _fields_ = [("arg", ctypes.c_uint), ("op", ctypes.c_int), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
 
 
-def without_tmpfile():
-    """For a child: open() fails like on a file system without unnamed files. By seccomp, as no such file system can
-    be mounted everywhere."""
+def refuse(call, err, flag=None):
+    """For a child: this system call fails, if its third argument has the flag."""
     lib = ctypes.CDLL("libseccomp.so.2", use_errno=True)
     lib.seccomp_init.restype = ctypes.c_void_p
     lib.seccomp_attr_set.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32]
     lib.seccomp_rule_add_array.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int, ctypes.c_uint,
                                            ctypes.POINTER(Argument)]
     lib.seccomp_load.argtypes = [ctypes.c_void_p]
-    flag, masked, no_new_privs = os.O_TMPFILE, 7, 3  # SCMP_CMP_MASKED_EQ, SCMP_FLTATR_CTL_NNP
+    masked, no_new_privs = 7, 3  # SCMP_CMP_MASKED_EQ, SCMP_FLTATR_CTL_NNP
     ctx = lib.seccomp_init(0x7FFF0000)  # SCMP_ACT_ALLOW
     lib.seccomp_attr_set(ctx, no_new_privs, 0)
-    number = lib.seccomp_syscall_resolve_name(b"openat")
-    argument = Argument(2, masked, flag, flag)
-    if lib.seccomp_rule_add_array(ctx, 0x00050000 | EOPNOTSUPP, number, 1, ctypes.byref(argument)) or \
+    number = lib.seccomp_syscall_resolve_name(call)
+    argument = Argument(2, masked, flag or 0, flag or 0)
+    if lib.seccomp_rule_add_array(ctx, 0x00050000 | err, number, int(flag is not None), ctypes.byref(argument)) or \
             lib.seccomp_load(ctx):
         os._exit(99)
+
+
+def without_tmpfile():
+    """As on a file system without unnamed files. By seccomp, as no such file system can be mounted everywhere."""
+    refuse(b"openat", errno.EOPNOTSUPP, os.O_TMPFILE)
+
+
+def without_clone3():
+    """As in a container."""
+    refuse(b"clone3", errno.ENOSYS)
+
+
+def in_a_container():
+    with folder() as d:
+        done = record(f"{d}/trace", preexec_fn=without_clone3)
+        assert done.returncode == 0 and is_trace(f"{d}/trace"), done
 
 
 def child_named(pid, name):
@@ -445,6 +460,7 @@ def main():
     tap.case("FIFOs are written to", fifos)
     tap.case("SIGTERM while a trace is being saved", ends_while_saving)
     tap.case("/dev/stdout is standard output", standard_output)
+    tap.case("in a container that refuses clone3()", in_a_container)
     tap.case("another save at the end of a recording", both_at_once)
     tap.case("names that are taken", names_taken, None)
     tap.case("a directory, a socket, a block device", not_files)

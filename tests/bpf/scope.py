@@ -4,6 +4,7 @@
 import contextlib
 import itertools
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -271,6 +272,14 @@ def glob_stays():
                 assert (seen := tids(systop.line())) == {ours.pid, neighbour.pid}, seen
 
 
+def blkio():
+    """The kernel calls this controller io."""
+    with Cgroup(f"systop-blkio-{os.getpid()}", "blkio") as cgroup, spinner() as ours:
+        cgroup.add(ours.pid)
+        with Systop("--all", "-c", f"blkio:/{cgroup.name}", "-d", INTERVAL) as systop:
+            assert (seen := tids(systop.line())) == {ours.pid}, seen
+
+
 def many_hierarchies():
     """The programs look at four."""
     controllers = [c for c in ("cpu", "memory", "pids", "freezer", "devices", "blkio") if mount_of("cgroup", c)]
@@ -419,6 +428,15 @@ def command(shell, status):
     assert "sh" in comms and not comms - {"sh", "sleep", "true"}, comms
 
 
+def command_limits():
+    """The command's limit of open files is that of the shell, not systop's."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    less = min(soft, hard) // 2
+    done = subprocess.run([SYSTOP, "-b", "-n", "1", "-d", "0.2", "--", "sh", "-c", "ulimit -n >&2"], capture_output=True, text=True,
+                          check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (less, hard)))
+    assert str(less) in done.stderr.split(), done
+
+
 def command_missing():
     done = subprocess.run([SYSTOP, "-b", "--", "/no/such/command"], capture_output=True, text=True,
                           check=False)
@@ -442,6 +460,8 @@ def main():
             ("a glob that matches in another hierarchy later", glob_stays),
             ("cgroups of many hierarchies", many_hierarchies),
         ]
+    if mount_of("cgroup", "blkio"):
+        chosen.append(("-c with the controller blkio", blkio))
     if GUEST:
         tap.skip("a glob that matches more than there is room for", "4,097 cgroups make lines of 3 MB")
     else:
@@ -464,6 +484,7 @@ def main():
         ("-- CMD that fails", command, "sleep 1.3; exit 3", 3),
         ("-- CMD that is killed", command, "sleep 0.2; kill -9 $$", 137),
         ("-- CMD that is not there", command_missing),
+        ("-- CMD and its limits", command_limits),
     ], 3)
     tap.case("a process is moved in its sleep, another one while it runs", moved_asleep, None, False)
     tap.case("a thread is moved in its sleep", moved_asleep, None, True)

@@ -45,8 +45,9 @@ static const struct host {
 			{ "/cpu", NULL }, { "/memory", NULL }, { "/memory/other", NULL },
 			LIMIT("/cpu/web", "20000"), LIMIT("/cpu/web/api", "-1"),
 		},
-		{ "30 20 0:26 / %s/memory rw - cgroup cgroup rw,memory\n",
-		  "31 20 0:27 / %s/cpu rw - cgroup cgroup rw,cpu,cpuacct\n" },
+		/* Security modules have options of their own. */
+		{ "30 20 0:26 / %s/memory rw - cgroup cgroup rw,seclabel,memory\n",
+		  "31 20 0:27 / %s/cpu rw - cgroup cgroup rw,seclabel,favordynmods,cpu,cpuacct\n" },
 		"cpu", "cpu", "/ /web=20/100 /web/api ", NULL,
 	},
 	{
@@ -172,6 +173,41 @@ TEST(hierarchy, shown_and_limiting)
 		check_host(h);
 }
 
+/* A limited cgroup is removed and made again: what the new one did is not the old one's, and no count falls below 0. */
+TEST(hierarchy, limit_of_one_that_is_made_again)
+{
+	static const struct entry one[] = { LIMIT("/x", "20000") }, other[] = { LIMIT("/z", "20000") };
+	char path[128], to[128];
+	struct cgroup_limit limit;
+	struct cgroup *const *list;
+	struct cgroups *c;
+	size_t nr;
+
+	FOR_EACH(e, one)
+		make(e);
+	c = cgroups_open(folder);
+	assert_non_null(c);
+	list = cgroups_list(c, &nr);
+	assert_int_equal(nr, 2);
+	cgroups_limit(c, list[1], &limit);
+	put_file("/x/cpu.stat", "nr_throttled 2\nthrottled_time 1000\n");
+	cgroups_limit(c, list[1], &limit);
+	assert_true(limit.nr_throttled == VALUE_NA);
+	cgroups_limit(c, list[1], &limit);
+	assert_int_equal(limit.nr_throttled, 0);
+	FOR_EACH(e, other)
+		make(e);
+	snprintf(path, sizeof(path), "%s/x", folder);
+	snprintf(to, sizeof(to), "%s/y", folder);
+	assert_int_equal(rename(path, to), 0); /* its folder's number stays in use */
+	snprintf(to, sizeof(to), "%s/z", folder);
+	assert_int_equal(rename(to, path), 0);
+	cgroups_limit(c, list[1], &limit);
+	assert_true(limit.nr_throttled == VALUE_NA);
+	assert_true(limit.throttled_ns == VALUE_NA);
+	cgroups_free(c);
+}
+
 /* Threads were throttled by a limit that the walk has not seen: it is read at once, with those above it. */
 TEST(hierarchy, limit_that_came_later)
 {
@@ -197,5 +233,6 @@ TEST(hierarchy, limit_that_came_later)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(hierarchy_shown_and_limiting),
+		  cmocka_unit_test_setup_teardown(hierarchy_limit_of_one_that_is_made_again, folder_new, folder_drop),
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_that_came_later, folder_new, folder_drop));
 }

@@ -144,9 +144,29 @@ TEST(settings, file_names_the_first_error)
 	}
 }
 
+/* A value goes on in a line that begins with a blank, but not in the next section. */
+TEST(settings, file_with_blanks)
+{
+	static const char text[] = "[view]\nstart = threads\n[look]\n  color = always\n";
+	char path[] = "/tmp/systop-settings-XXXXXX", notice[512];
+	int fd = mkstemp(path);
+	struct settings s;
+
+	assert_int_equal(invoker_find(), 0);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	assert_int_equal(setenv("SYSTOPRC", path, 1), 0);
+	settings_default(&s);
+	config_read(&s, notice, sizeof(notice));
+	unlink(path);
+	assert_string_equal(notice, "");
+	assert_int_equal(s.color, WHEN_ALWAYS);
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(settings_file_names_the_first_error),
+	RUN_TESTS(cmocka_unit_test(settings_file_names_the_first_error), cmocka_unit_test(settings_file_with_blanks),
 		  cmocka_unit_test(settings_delays_are_written_as_they_are_read),
 		  cmocka_unit_test(settings_come_back_as_they_were),
 		  cmocka_unit_test(settings_preset_keeps_bindings),

@@ -97,6 +97,20 @@ TEST(theme, errors_name_the_line_and_not_the_text)
 }
 
 /* One error ends the reading: 200 lines in 4 files that include one another have more combinations than can be read. */
+/* inih reads 200 characters of a line. */
+TEST(theme, long_lines)
+{
+	char text[1024], error[256];
+	struct theme t;
+
+	snprintf(text, sizeof(text), "# %0300d\nuser = blue\n", 0);
+	assert_int_equal(load(&t, text, error, sizeof(error)), 0);
+	assert_int_equal(theme_look(&t, ROLE_USER)->fg, 4);
+	snprintf(text, sizeof(text), "user = blue\nkernel = %0300d\n", 0);
+	assert_true(load(&t, text, error, sizeof(error)) < 0);
+	assert_string_equal(error, "line 2: too long");
+}
+
 TEST(theme, one_that_inherits_itself_is_not_read_for_ever)
 {
 	char path[] = "/tmp/systop-theme-XXXXXX", error[256];
@@ -145,6 +159,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(theme_built_in_ones_load), cmocka_unit_test(theme_roles_inherit),
 		  cmocka_unit_test(theme_files_inherit),
 		  cmocka_unit_test(theme_errors_name_the_line_and_not_the_text),
+		  cmocka_unit_test(theme_long_lines),
 		  cmocka_unit_test(theme_one_that_inherits_itself_is_not_read_for_ever),
 		  cmocka_unit_test(theme_files_are_the_users));
 }

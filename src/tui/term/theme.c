@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/file.h"
 #include "util/path.h"
 
 /* name and contents of the file: generated from themes/ by the build */
@@ -155,11 +156,19 @@ static int on_value(void *arg, const char *section, const char *name, const char
 static char *read_line(char *buf, int size, void *arg)
 {
 	struct parser *p = arg;
+	bool cut;
 
 	if (p->wrong)
 		return NULL;
 	p->line++;
-	return fgets(buf, size, p->file);
+	if (!file_gets(buf, size, p->file, &cut))
+		return NULL;
+	if (cut && !strchr("#;", buf[strspn(buf, " \t")])) {
+		snprintf(p->error, p->size, "too long");
+		p->wrong = p->line;
+		return NULL;
+	}
+	return buf;
 }
 
 static FILE *theme_open(const char *name, const struct theme_files *files, const char **why)
@@ -198,6 +207,8 @@ static int theme_parse(struct parser *p, const char *name)
 	*p->error = '\0';
 	line = ini_parse_stream(read_line, p, on_value, p);
 	fclose(p->file);
+	if (!line)
+		line = p->wrong;
 	if (!line)
 		return 0;
 	snprintf(what, sizeof(what), "%s", *p->error && line == p->wrong ? p->error : "not understood");
