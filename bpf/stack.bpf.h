@@ -118,8 +118,8 @@ taken:
 
 /* --- Taking stacks */
 
-/* stack_user - the id of the current thread's user stack. @flags: STACK_USER_LOST is added if it is lost. 0 without
- * that flag: the thread has no user stack. */
+/* stack_user - the id of the current thread's user stack. @flags: STACK_USER_LOST is added if it is lost, STACK_NO_USER if
+ * it has no frame that can be followed. 0 without these flags: the thread has no user stack, or it execs. */
 static __noinline __u32 stack_user(struct task_struct *t, struct cpu_slot *c, __u32 context,
 				   __u8 *flags)
 {
@@ -127,8 +127,11 @@ static __noinline __u32 stack_user(struct task_struct *t, struct cpu_slot *c, __
 	struct stack_new n = {};
 	__u32 id;
 
-	if (!u || !u->nr)
+	if (!u || !u->nr) {
+		if (t->mm && !(t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) && (!u || u->end != STACK_EXEC))
+			*flags |= STACK_NO_USER;
 		return 0;
+	}
 	n.nr = u->nr;
 	n.tgid = u->flags & STACK_ANONYMOUS ? u->tgid : 0;
 	n.end = u->end;

@@ -10,7 +10,7 @@
 #include "known.bpf.h"
 #include "unwind_table.bpf.h"
 
-#define UNWIND_FRAME_MAX (1 << 20) /* larger frames are taken as errors */
+#define UNWIND_FRAME_MAX (1 << 20) /* without a table, larger frames are taken as errors */
 
 /* The registers with which a stack walk begins. Returns false if they are not of 64-bit code. */
 static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t)
@@ -90,18 +90,19 @@ static __always_inline __u64 unwind_saved(const struct unwind *u, __u8 saved, __
 	}
 }
 
-/* Requests the places to be read for a caller whose CFA is known: enum unwind_next. */
-static __always_inline int unwind_places(struct unwind *u)
+/* Requests the places to be read for a caller whose CFA is known: enum unwind_next. @anywhere: the caller may have another
+ * stack: runtimes switch stacks, and keep the old one's place on the new one. */
+static __always_inline int unwind_places(struct unwind *u, bool anywhere)
 {
 	__u64 from = u->cfa - 8 * UNWIND_SAVED;
 	int next;
 
-	if (u->cfa <= u->sp || u->cfa - u->sp > UNWIND_FRAME_MAX || u->cfa & 7) {
+	if ((u->cfa <= u->sp && !anywhere) || u->cfa & 7) {
 		u->end = STACK_TRUNCATED;
 		return UNWIND_END;
 	}
 	/* Not beyond the stack pointer, where memory may not be mapped. */
-	if (from < u->sp)
+	if (from < u->sp && u->cfa >= u->sp)
 		from = (u->sp + 7) & ~7ULL;
 	if (from == u->cfa) {
 		u->end = STACK_TRUNCATED;
@@ -130,7 +131,7 @@ static __always_inline int unwind_by_fp(struct unwind *u, bool may_end)
 	}
 	u->cfa = bp + 16;
 	u->flags |= STACK_BY_FP;
-	return unwind_places(u);
+	return unwind_places(u, false);
 }
 
 /* unwind_cfa - after u->deref was read: requests the remaining places, enum unwind_next. */
@@ -141,7 +142,7 @@ __weak __noinline int unwind_cfa(__u32 context)
 	if (!u)
 		return UNWIND_END;
 	u->cfa = u->deref + u->rule.more;
-	return unwind_places(u);
+	return unwind_places(u, true);
 }
 
 /* How to continue from the noted frame, by u->rule. */
@@ -184,7 +185,7 @@ static __always_inline int unwind_rule(struct unwind *u)
 		u->end = STACK_NO_RULE;
 		return UNWIND_END;
 	}
-	return unwind_places(u);
+	return unwind_places(u, false);
 }
 
 /* unwind_note - notes the current frame. Returns how to continue: enum unwind_next. */

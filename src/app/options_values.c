@@ -280,7 +280,8 @@ int options_set_sort(struct options *o, const char *arg)
 	if (m == METRIC_COUNT && !column_sorts(column_find(arg)))
 		return options_bad_value("-s", arg, "expected a column's name: systop -s help lists them");
 	o->sort_text = m == METRIC_COUNT ? arg : NULL;
-	o->sort = m == METRIC_COUNT ? METRIC_RUN : m;
+	if (m != METRIC_COUNT)
+		o->sort = m;
 	return options_add_setting(o, "-s", "view", "sort", o->sort_text ? arg : metrics[m].name);
 }
 

@@ -121,7 +121,7 @@ struct trace_index {
 
 #define TRACE_INDEX_MAGIC 0x31676d69706f7473ULL
 
-/* Longest window: rings know the times of their events for no longer (MARKS in record/rings.c). */
+/* Longest window: rings know the times of their events for no longer (RING_TIME_BITS). */
 #define TRACE_INDEX_WINDOW_MAX_NS (2 * 86400 * 1000000000ULL)
 
 /* --- Writing an index */

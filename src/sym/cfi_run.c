@@ -22,6 +22,8 @@ enum {
 	SIGNAL = 8,       /* a signal frame */
 };
 
+#define SIGNAL_CFA 160
+
 #define RA_ODD (RA_ELSEWHERE | RA_IN_ARG | RA_NONE)
 #define FP_BITS (0xffULL << FP | 0xffffULL << FP_OFFSET)
 #define BX_BITS (0xffULL << BX | 0xffffULL << BX_OFFSET)
@@ -111,13 +113,20 @@ struct cfi_state cfi_state_of(enum cfi_kind kind, int64_t offset, bool fp)
 {
 	struct cfi_state s = { 0 };
 
-	set_cfa_kind(&s, CFI_SP, 0);
-	set_cfa_offset(&s, offset);
+	set_cfa_kind(&s, kind == CFI_SIGNAL ? CFI_DEREF_SP : CFI_SP, 0);
+	set_cfa_offset(&s, kind == CFI_SIGNAL ? SIGNAL_CFA : offset);
 	if (fp)
 		s.saved |= (uint64_t)CFI_AT_CFA << FP | narrow_16(-16) << FP_OFFSET;
 	if (kind == CFI_STOP || kind == CFI_SIGNAL)
 		s.saved |= (uint64_t)(kind == CFI_STOP ? RA_NONE : SIGNAL) << ODD;
 	return s;
+}
+
+/* The kernel's signal frame keeps the stack pointer there. Runtimes mark code of their own as signal frames, too (OCaml, stacks
+ * of coroutines), which has ordinary rules. */
+static bool is_signal_frame(const struct cfi_rule *r)
+{
+	return r->kind == CFI_DEREF_SP && r->offset == SIGNAL_CFA && !r->more;
 }
 
 struct cfi_rule cfi_rule_of(struct cfi_state s)
@@ -134,8 +143,9 @@ struct cfi_rule cfi_rule_of(struct cfi_state s)
 	};
 	uint8_t odd = s.saved >> ODD;
 
-	if (odd & SIGNAL)
+	if (odd & SIGNAL && is_signal_frame(&rule))
 		return (struct cfi_rule){ .kind = CFI_SIGNAL };
+	odd &= ~SIGNAL;
 	if (odd & RA_NONE)
 		return (struct cfi_rule){ .kind = CFI_STOP };
 	if (rule.kind == CFI_BAD || rule.offset == WIDE_32 || rule.more == WIDE_32 || rule.fp_offset == WIDE_16)

@@ -113,6 +113,19 @@ def blocked(late=False):
     raise AssertionError("".join(lines))
 
 
+def switched():
+    """Code that calls a function on another stack, and says of itself that it is a signal frame."""
+    with subprocess.Popen([load_path("chains"), "switched", SECONDS], stdout=subprocess.DEVNULL) as load:
+        out = subprocess.run([SYSTOP, "--folded=cpu", "-n", "2", "-d", "2", "-F", "499", "-p", str(load.pid)], capture_output=True,
+                             text=True, check=True).stdout
+        load.kill()
+    lines = [line.rpartition(" ") for line in out.splitlines()]
+    whole = sum(int(weight) for _, _, weight in lines)
+    right = sum(int(weight) for stack, _, weight in lines if ";main;once;with_stack;on_stack;" in stack)
+    assert whole > 20 and right >= 0.9 * whole, f"{right} of {whole}: {out[:600]}"
+    return f"{right} of {whole}"
+
+
 def chains(kind):
     return reaches(99.9, [load_path("chains"), kind, SECONDS])
 
@@ -184,8 +197,10 @@ def cases():
     """(name, function, arguments), or (name, why it is skipped)"""
     if not GUEST:  # the longest one is the first to begin
         yield "full tables", full_tables
-    for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "realigned", "signal", "vdso", "threads", "mmap"):
+    for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "large", "realigned", "signal", "vdso", "threads", "mmap"):
         yield f"chains: {kind}", chains, kind
+    if os.uname().machine == "x86_64":
+        yield "another stack", switched
     yield "off-CPU: naps", asleep
     yield "off-CPU: blocked all the time", blocked
     yield "off-CPU: blocked all the time, and tables that are late", blocked, True

@@ -2,7 +2,7 @@
 /*
  * Call chains that are hard to walk, without frame pointers: each burns a CPU at its inner end.
  * usage: chains KIND [SECONDS=5]   prints {"tid"}; kinds: deep (15 frames), deeper (65), deepest (1000), qsort, alloca,
- * realigned, signal, vdso, threads, mmap; sleep (naps of 50 ms at the inner end), block (asleep there all the time)
+ * large (3 MiB), realigned, switched (to another stack), signal, vdso, threads, mmap; sleep (naps of 50 ms at the inner end), block (asleep there all the time)
  */
 #include <alloca.h>
 #include <signal.h>
@@ -71,6 +71,43 @@ static NOINLINE void with_alignment(int size)
 	sink += here[0] + memory[0];
 }
 
+#ifdef __x86_64__
+/* Calls a function on another stack, in code that says of itself that it is a signal frame, as OCaml's runtime does. */
+__asm__(".text\n"
+	".type on_stack, @function\n"
+	"on_stack:\n"
+	".cfi_startproc\n"
+	".cfi_signal_frame\n"
+	"push %rbp\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset %rbp, -16\n"
+	"mov %rsp, %rbp\n"
+	".cfi_def_cfa_register %rbp\n"
+	"mov %rsi, %rsp\n"
+	"call *%rdi\n"
+	"mov %rbp, %rsp\n"
+	"pop %rbp\n"
+	".cfi_def_cfa %rsp, 8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size on_stack, . - on_stack\n");
+void on_stack(void (*run)(void), char *top);
+#else
+static void on_stack(void (*run)(void), char *top)
+{
+	(void)top;
+	run();
+}
+#endif
+
+static NOINLINE void with_stack(void)
+{
+	static _Alignas(64) char stack[65536];
+
+	on_stack(work, stack + sizeof(stack));
+	sink++;
+}
+
 static void on_signal(int number)
 {
 	work();
@@ -123,6 +160,10 @@ static NOINLINE void once(const char *kind)
 		with_qsort();
 	else if (!strcmp(kind, "alloca"))
 		with_alloca(100 + sink % 100);
+	else if (!strcmp(kind, "large"))
+		with_alloca((3 << 20) + sink % 100);
+	else if (!strcmp(kind, "switched"))
+		with_stack();
 	else if (!strcmp(kind, "realigned"))
 		with_alignment(100 + sink % 100);
 	else if (!strcmp(kind, "signal"))

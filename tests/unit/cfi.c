@@ -81,9 +81,9 @@ static struct cfi_rule oracle(Dwarf_Frame *f)
 	size_t nr;
 	int ra = dwarf_frame_info(f, NULL, NULL, &signal);
 
-	if (signal)
-		return (struct cfi_rule){ .kind = CFI_SIGNAL };
 	oracle_cfa(f, &rule);
+	if (signal && rule.kind == CFI_DEREF_SP && rule.offset == 160)
+		return (struct cfi_rule){ .kind = CFI_SIGNAL };
 	if (ra < 0 || dwarf_frame_register(f, ra, memory, &ops, &nr))
 		return (struct cfi_rule){ .kind = CFI_BAD };
 	if (!nr && ops) /* undefined, in libdw's form */
