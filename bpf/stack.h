@@ -107,7 +107,7 @@ enum stack_kind {
 enum stack_event_flags {
 	STACK_USER_LOST = 1,   /* it could not be given an id */
 	STACK_KERNEL_LOST = 2,
-	STACK_NO_USER = 4,     /* not taken at the switch-out that began this block */
+	STACK_NO_USER = 4,     /* not taken at the switch-out that began this block, or without a frame that can be followed */
 	STACK_USER_MODE = 8,   /* a sample taken in user mode */
 	STACK_GUEST = 16,      /* a sample taken while the CPU ran a virtual machine */
 	STACK_NO_BUDGET = 32,  /* too many long blocks: the stack was not taken */

@@ -61,7 +61,8 @@ void finish_trace(struct systop *s, bool asked_to_end)
 		fail_fix("%s", save_fix(err));
 }
 
-/* Writes and reports what the exporter makes only at the end: a signal then only ended the recording, as with -w. */
+/* Writes what the exporter has left. If that is all that it makes, it is reported, and a signal only ended the recording, as
+ * with -w. */
 static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 {
 	int reader = *signal_number ? s->options.file_fd : -1, err;
@@ -76,6 +77,8 @@ static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 		return err ? run_output_verdict(err) : LOOP_STOP;
 	save_finish(s->file, NULL, reader, run_fetch_names, s);
 	verdict = run_file_verdict(s);
+	if (!options_need(&s->options, EXPORT_REST)) /* the last of many refreshes */
+		return verdict;
 	if (verdict != LOOP_FAILED)
 		complain("%s", save_text(s->file));
 	*signal_number = 0;

@@ -88,7 +88,7 @@ static int check_trigger(const struct options *o)
 
 static int check_sort(const struct options *o)
 {
-	if (o->output == OUTPUT_SCREEN || !o->sort_text)
+	if (!o->exporter || !o->sort_text)
 		return 0;
 	return options_bad_value("-s", o->sort_text, "only the screen sorts by it: systop -s help lists the columns");
 }

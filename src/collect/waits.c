@@ -33,6 +33,7 @@ struct sum {
 	uint8_t context;
 	uint8_t histogram;  /* of sleeps and D states: slot of struct hist */
 	uint32_t number;    /* of a waker */
+	uint16_t turn;      /* as in struct thread */
 	const struct life *by;
 	uint32_t count;
 	uint64_t ns;
@@ -43,6 +44,7 @@ struct thread {
 	uint32_t first;        /* of its sums: index + 1, 0: none */
 	uint32_t streak_since; /* start of the streak of wakings by one waker that was active at the last tick, */
 	uint32_t streak_reported;  /* and how many of its wakings are reported; 0: none, or its end is, too */
+	uint16_t turn;         /* how often its sums were taken: a thread that ends or moves in a tick leaves them to the slot */
 	bool streak_over;      /* another streak was active at the last tick, and the end of this one is not read yet */
 };
 
@@ -97,7 +99,7 @@ void waits_free(struct waits *w)
 
 static bool is_like(const struct sum *a, const struct sum *b)
 {
-	return a->slot == b->slot && a->kind == b->kind && a->by == b->by && a->number == b->number &&
+	return a->slot == b->slot && a->turn == b->turn && a->kind == b->kind && a->by == b->by && a->number == b->number &&
 	       a->context == b->context && a->histogram == b->histogram;
 }
 
@@ -105,7 +107,7 @@ static bool is_like(const struct sum *a, const struct sum *b)
 static uint32_t find_place(const struct waits *w, const struct sum *like)
 {
 	uint64_t key = (uint64_t)like->slot << 32 | like->kind << 24 | like->context << 16 | like->histogram;
-	uint64_t hash = (key ^ (uintptr_t)like->by * 0x9e3779b97f4a7c15ULL ^ (uint64_t)like->number << 40) *
+	uint64_t hash = (key ^ (uint64_t)like->turn << 8 ^ (uintptr_t)like->by * 0x9e3779b97f4a7c15ULL ^ (uint64_t)like->number << 40) *
 			0xd6e8feb86659fd93ULL;
 	uint32_t place = hash >> 32 & (w->table_room - 1);
 
@@ -143,7 +145,8 @@ static int add(struct waits *w, const struct sum *like)
 
 	if (table_grow(w))
 		return -ENOMEM;
-	new.place = find_place(w, like);
+	new.turn = t->turn;
+	new.place = find_place(w, &new);
 	if (w->table[new.place]) {
 		known = &w->sums[w->table[new.place] - 1];
 		known->count += like->count;
@@ -322,9 +325,10 @@ int waits_take(struct waits *w, uint32_t slot, const struct slot *c, bool over, 
 	int err = add_streak(w, slot, c);
 
 	*taken = w->threads[slot].first;
-	w->threads[slot].first = 0;
 	if (over)
-		w->threads[slot] = (struct thread){ 0 };
+		w->threads[slot] = (struct thread){ .turn = w->threads[slot].turn };
+	w->threads[slot].first = 0;
+	w->threads[slot].turn++;
 	return err;
 }
 

@@ -27,8 +27,8 @@ struct series {
 	uint64_t seq, listed;       /* last tick that contained it, and last tick that listed it */
 	bool seen;                  /* it had threads in scope */
 	uint64_t threads;           /* at present */
-	uint64_t v[METRIC_COUNT];   /* since the start, in the metric's unit; KIND_MAX: of the last interval */
-	bool known[METRIC_COUNT];   /* in the last interval */
+	uint64_t v[METRIC_COUNT];   /* since the start, in the metric's unit; KIND_MAX: since the text before */
+	bool known[METRIC_COUNT];   /* in the last interval; KIND_MAX: since the text before */
 	uint64_t hist[HISTS_OF_THREADS][LOG2_SLOTS];
 };
 

@@ -15,7 +15,7 @@ struct process_node {
 	struct process process; /* first: the part that ticks see */
 	size_t lives, living;
 	uint64_t leader_start;  /* 0: leader not seen yet */
-	bool led;               /* its leader lives, and was seen */
+	size_t led;             /* living lives of its leader; 0: it has ended, or was not seen */
 	pid_t orphan_of;        /* the parent last reported by model_orphans() */
 	bool shown;             /* by a tick */
 	size_t ended_bytes;     /* of its command line, once it has ended, if it was shown */

@@ -51,7 +51,7 @@ enum level_of { LEVEL_OF_PROCESSES = 1, LEVEL_OF_CGROUPS = 2, LEVEL_OF_BOTH = 3 
 	_(THROTTLED,   "throttled",   "THR%",   NS, SUM, PART, NONE, NULL, RUNQ, 5, 3, "part of RUNQ: stopped by a cgroup's CPU limit") \
 	_(D,           "d",           "D%",     NS, SUM, WALL, WEIGHT(3, "d", "D-state", "D state"), NULL, D, 5, 2, "time in D state: uninterruptible, waiting for a disk, NFS, a lock") \
 	_(SLEEP,       "sleep",       "SLEEP%", NS, SUM, WALL, WEIGHT(2, "sleep", "Sleep", "sleep"), NULL, SLEEP, 6, 8, "time asleep, waiting for something to do") \
-	_(STOPPED,     "stopped",     "STOP%",  NS, SUM, WALL, NONE, NULL, STOPPED, 6, 9, "time stopped by a signal or a debugger") \
+	_(STOPPED,     "stopped",     "STOP%",  NS, SUM, WALL, NONE, NULL, STOPPED, 6, 9, "time stopped by a signal, a debugger, or a freezer; a thread that the one of cgroup v1 stops in its sleep goes on sleeping") \
 	_(ALIVE,       "alive",       "ALIVE",  NS, SPAN, PART, NONE, NULL, TEXT, 6, 9, "part of the interval in which the thread existed") \
 	_(RUNQ_P50,    "runq_p50",    "RQ-P50", NS, QUANTILE(RUNQ, 0.50), PART, NONE, NULL, RUNQ, 6, 7, "half of the runqueue waits were shorter") \
 	_(RUNQ_P99,    "runq_p99",    "RQ-P99", NS, QUANTILE(RUNQ, 0.99), PART, NONE, "runqueue p99", RUNQ, 6, 4, "99 % of the runqueue waits were shorter") \

@@ -34,7 +34,7 @@ struct stack {
 enum sample_note {
 	NOTE_USER_LOST = 1,  /* there was no room for its user stack */
 	NOTE_KERNEL_LOST = 2,
-	NOTE_NO_USER = 4,    /* its user stack was not taken */
+	NOTE_NO_USER = 4,    /* its user stack was not taken, or has no frame that can be followed */
 	NOTE_NO_STACK = 8,   /* no stack was taken: too short, or too many */
 	NOTE_NEAR = 16,      /* the stack comes from a sample nearby: shown with ~ */
 	NOTE_GOES_ON = 32,   /* not over yet */

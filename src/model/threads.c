@@ -198,6 +198,11 @@ static void life_ran(struct life *l, uint64_t cpu_ns)
 	l->cpu_ns = cpu_ns;
 }
 
+static bool leads(const struct life *l)
+{
+	return l->tid && l->tid == l->tgid;
+}
+
 static void life_set(struct model *m, struct life *l, const struct identity *id, struct cgroup *cgroup)
 {
 	struct cgroup *limiter = id->limiter ? id->limiter : cgroup;
@@ -205,6 +210,7 @@ static void life_set(struct model *m, struct life *l, const struct identity *id,
 	struct process_node *node = (struct process_node *)p;
 	bool leader = id->tid == id->tgid;
 
+	node->led += leader - leads(l);
 	l->tid = id->tid;
 	l->tgid = id->tgid;
 	l->ppid = id->ppid;
@@ -217,7 +223,6 @@ static void life_set(struct model *m, struct life *l, const struct identity *id,
 	l->cpu = id->cpu;
 	life_ran(l, id->cpu_ns);
 	life_move(l, cgroup, limiter);
-	node->led |= leader;
 	if (leader || !p->comm[0]) { /* the leader's, until then the first thread's */
 		memcpy(p->comm, id->comm, sizeof(p->comm));
 		p->flags = id->flags;
@@ -305,6 +310,7 @@ struct life *model_life_part(struct model *m, struct life *l, uint64_t after_ns,
 	life_ran(l, cpu_ns);
 	life_copy(m, n, node_of(l), after_ns);
 	((struct process_node *)n->life.process)->living++;
+	((struct process_node *)n->life.process)->led += leads(l);
 	living_add(m, n);
 	return &n->life;
 }
@@ -313,7 +319,7 @@ void model_life_end(struct model *m, struct life *l)
 {
 	struct process_node *p = (struct process_node *)l->process;
 
-	p->led &= l->tid != l->tgid;
+	p->led -= leads(l);
 	if (!--p->living && map_get(&m->processes, process_key(p->process.tgid)) == p) {
 		map_del(&m->processes, process_key(p->process.tgid));
 		m->bereaved |= map_get(&m->children, process_key(p->process.tgid)) != NULL;

@@ -183,7 +183,8 @@ static int write_trace(struct job *job, struct write_answer *a)
 /* Bytes that the disk gets at once: on a slow one a whole trace takes minutes. */
 #define SYNC_BYTES (256 << 10)
 
-/* Like fsync(), but reports progress, which shows that the disk works. All of the file is on its way before it waits. */
+/* Like fsync(), but reports progress, which shows that the disk works. All of the file is on its way before it waits. An overlay
+ * does nothing before the fsync() at the end. */
 static int sync_file(struct job *job)
 {
 	static const unsigned int steps[] = {
@@ -206,22 +207,22 @@ static int sync_file(struct job *job)
 }
 
 /* The old file stays until the new one is complete. */
-static int replace(struct job *job)
+static int replace(struct job *job, const char *name)
 {
-	int err = job->named ? 0 : give_name(job, job->path.name);
+	int err = job->named ? 0 : give_name(job, name);
 
 	if (err == -EEXIST) {
 		err = give_name(job, job->temporary);
 		job->named = !err;
 	}
 	if (!err && job->named) {
-		err = renameat(job->path.folder, job->temporary, job->path.folder, job->path.name) ? -errno : 0;
+		err = renameat(job->path.folder, job->temporary, job->path.folder, name) ? -errno : 0;
 		job->named = err;
 	}
 	return err;
 }
 
-/* -EEXIST: the name is taken. */
+/* -EEXIST: the name is taken. -EINVAL: it is free, but the file system cannot promise not to replace a file. */
 static int claim(struct job *job, const char *name)
 {
 	int err;
@@ -237,16 +238,16 @@ static int claim(struct job *job, const char *name)
 static int put_beside(struct job *job, uint32_t *number)
 {
 	char name[sizeof(job->path.name)];
-	int err = claim(job, job->path.name);
+	int err = -EEXIST;
 
-	for (*number = 1; err == -EEXIST && *number < BESIDE_MAX;) {
+	for (uint32_t i = 1; err == -EEXIST && i <= BESIDE_MAX; i++) {
 		memcpy(name, job->path.name, sizeof(name));
-		write_numbered(name, sizeof(name), job->beside, ++*number);
+		*number = i > 1 ? i : 0;
+		if (*number)
+			write_numbered(name, sizeof(name), job->beside, i);
 		err = claim(job, name);
 	}
-	if (*number == 1)
-		*number = 0;
-	return err == -EINVAL ? replace(job) : err; /* a file system that cannot: NFS */
+	return err == -EINVAL ? replace(job, name) : err;
 }
 
 /* Makes the file appear in one step, and only once all of it is on the disk. */
@@ -258,7 +259,7 @@ static int publish(struct job *job, struct write_answer *a)
 		return 0;
 	err = sync_file(job);
 	if (!err)
-		err = job->beside ? put_beside(job, &a->number) : replace(job);
+		err = job->beside ? put_beside(job, &a->number) : replace(job, job->path.name);
 	if (!err)
 		sync_folder(job);
 	return err;

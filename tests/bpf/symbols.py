@@ -369,6 +369,10 @@ def overlay():
     is_named(counts)
 
 
+def kernel():
+    return tuple(int(part) for part in re.match(r"(\d+)\.(\d+)", os.uname().release).groups())
+
+
 def copied_up():
     """A file of an overlay that its container has changed: it keeps the lower layer's number there, and is in the upper one."""
     with tempfile.TemporaryDirectory() as folder:
@@ -455,7 +459,7 @@ def main():
         ("a container, and debug information by build-id", container),
         ("a JIT in a container", container_jit),
         ("a file of an overlay", overlay),
-        ("a changed file of an overlay", copied_up),
+        *[("a changed file of an overlay", copied_up)][:kernel() >= (6, 7)],
         ("a file that was deleted", deleted),
         ("a file in memory", memfd),
         ("two files in turns at one address", remapped),

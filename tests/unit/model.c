@@ -227,6 +227,7 @@ TEST(model, a_process_outlives_its_leader)
 	struct identity id = { .tid = 11, .tgid = 10, .start_ns = other->start_ns, .comm = "other", .ppid = 7, .uid = 33 };
 	const struct process *p = other->process;
 	const struct tick *t;
+	struct life *part;
 
 	tick_begin(m);
 	thread(m, leader, 5, 5, false);
@@ -236,16 +237,21 @@ TEST(model, a_process_outlives_its_leader)
 	assert_ptr_equal(p->cgroup, &api);
 	assert_int_equal(p->ppid, 0);
 	tick_begin(m);
+	part = leader;
+	leader = model_life_part(m, part, SEC / 2, 0); /* it moves: the first part of its life ends */
+	model_life_end(m, part);
+	other = model_life_update(m, other, &id, &root);
+	assert_ptr_equal(p->cgroup, &api);
 	thread(m, leader, 5, 5, true);
 	model_life_end(m, leader);
 	thread(m, other, 5, 5, false);
 	tick_put(end(m));
-	other = model_life_update(m, other, &id, &root);
+	other = model_life_update(m, other, &id, &web);
 	tick_begin(m);
 	thread(m, other, 5, 5, false);
 	t = end(m);
 	assert_ptr_equal(process_row(t, 10)->process, p);
-	assert_ptr_equal(p->cgroup, &root);
+	assert_ptr_equal(p->cgroup, &web);
 	assert_int_equal(p->ppid, 7);
 	assert_int_equal(p->uid, 33);
 	assert_string_equal(p->comm, "leader");

@@ -96,7 +96,6 @@ TEST(theme, errors_name_the_line_and_not_the_text)
 	assert_int_equal(theme_load(&t, "../etc/passwd\n", &files, error, sizeof(error)), -ENOENT);
 }
 
-/* One error ends the reading: 200 lines in 4 files that include one another have more combinations than can be read. */
 /* inih reads 200 characters of a line. */
 TEST(theme, long_lines)
 {
@@ -111,6 +110,7 @@ TEST(theme, long_lines)
 	assert_string_equal(error, "line 2: too long");
 }
 
+/* One error ends the reading: 200 lines in 4 files that include one another have more combinations than can be read. */
 TEST(theme, one_that_inherits_itself_is_not_read_for_ever)
 {
 	char path[] = "/tmp/systop-theme-XXXXXX", error[256];

@@ -192,11 +192,37 @@ TEST(waits, the_price_rises_with_the_cpus)
 	assert_int_equal(waits_price(1024), WAIT_PRICE_NS * 1024ULL / 3);
 }
 
+/* A thread ends or moves, and its slot goes on in the same tick: each part has its own waits. */
+TEST(waits, of_two_threads_in_one_slot)
+{
+	uint32_t taken[2];
+	const struct tick *t;
+	uint64_t counts[2] = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		for (int n = 0; n < 3 + i; n++)
+			report(0, 1, 2);
+		assert_int_equal(waits_drain(waits), 0);
+		assert_int_equal(waits_take(waits, 1, &threads[1], !i, &taken[i]), 0);
+	}
+	tick_begin(model);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(waits_show(waits, taken[i], lives[3 + i]), 0);
+	waits_end(waits);
+	t = tick_end(model);
+	for (size_t i = 0; i < t->nr_waits; i++)
+		counts[t->waits[i].life == lives[4]] += t->waits[i].count;
+	assert_int_equal(counts[0], 3);
+	assert_int_equal(counts[1], 4);
+	tick_put(t);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test_setup_teardown(waits_reading_those_of_64_overloaded_cpus_takes_2_percent_of_one, begin, end),
 		  cmocka_unit_test_setup_teardown(waits_one_that_differs_from_all_others_is_no_dearer_than_one_that_is_known,
 						  begin, end),
 		  cmocka_unit_test_setup_teardown(waits_many_do_not_wait_for_the_next_tick, begin, end),
+		  cmocka_unit_test_setup_teardown(waits_of_two_threads_in_one_slot, begin, end),
 		  cmocka_unit_test(waits_the_price_rises_with_the_cpus));
 }

@@ -235,7 +235,7 @@ static struct json_object *stacks_schema(void)
 		const char *name, *help;
 		bool null;
 	} of[] = {
-		{ "total", "of all threads", false },
+		{ "total", "of all threads, and of idle CPUs in interrupts", false },
 		{ "stacks", "the part with a stack; the rest has none: the block was too short, the budget used up, no room, or all of it asleep", false },
 		{ "unwound", "the part of stacks_ns that reaches a root; null: no stacks", true },
 		{ "functions", "each stack's weight times the share of its frames whose function is known, with or without a name; null: nothing has a stack", true },
