@@ -157,9 +157,10 @@ static void want_name(struct names *n, struct frame *f, struct file *file, uint6
 		return;
 	f->asked = true;
 	f->look = file == &n->kernel ? n->kernel_reads : n->jit_look;
-	if (file->state == FILE_GONE) /* until it is there */
-		VEC_PUSH(file->unknown, file->nr_unknown, file->unknown_room, at);
-	else if (!VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
+	if (file->state == FILE_GONE) { /* until it is there; kallsyms never will be */
+		if (file != &n->kernel)
+			VEC_PUSH(file->unknown, file->nr_unknown, file->unknown_room, at);
+	} else if (!VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
 		n->pending++;
 		file_wake(n, file);
 	}

@@ -120,7 +120,7 @@ def names():
     """Families follow from the metrics' table, which -s help and --schema show."""
     text = once("-d", "0.3", "-n", "1")
     columns = subprocess.run([SYSTOP, "-s", "help"], capture_output=True, text=True, check=True).stdout
-    metrics = [line.split()[1] for line in columns.splitlines() if len(line.split()) > 1]
+    metrics = [line.split()[1] for line in columns.splitlines() if not line.endswith("(on the screen)")]
     assert "run_ns" in metrics and "wakeups" in metrics, metrics
     for metric in metrics:
         unit = "seconds" if metric.endswith("_ns") else "bytes" if metric.endswith("_bytes") else ""

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -96,16 +97,17 @@ void fuzz_messages(const uint8_t *bytes, size_t size)
 
 static struct feed *ends;
 
-static long fake_syscall(long number, void *arg, long size)
+static long fake_syscall(long number, ...)
 {
-	struct clone_args {
-		uint64_t flags, pidfd;
-	} *args = arg;
+	va_list args;
 
-	(void)size;
-	if (number != SYS_clone3)
+	if (number != SYS_clone)
 		return 0;
-	*(int *)(uintptr_t)args->pidfd = eventfd(1, EFD_CLOEXEC);
+	va_start(args, number);
+	va_arg(args, int);    /* flags */
+	va_arg(args, void *); /* stack */
+	*va_arg(args, int *) = eventfd(1, EFD_CLOEXEC);
+	va_end(args);
 	return 1000;
 }
 
@@ -117,7 +119,7 @@ static int fake_waitid(siginfo_t *how)
 
 noreturn void starter_run_here(const struct helper_role *roles, uint32_t nr, uint32_t own, int socket);
 #define starter_run starter_run_here
-#define syscall(number, arg, ...) fake_syscall(number, (void *)(uintptr_t)(arg), 0)
+#define syscall(...) fake_syscall(__VA_ARGS__)
 #define waitid(type, id, how, options) fake_waitid(how)
 #include "../../src/helper/starter.c"
 #undef syscall

@@ -349,6 +349,7 @@ TEST(frames, of_the_kernel_without_a_symbol_are_looked_up_once_more)
 	const uint64_t frame = FRAME_KERNEL | 0xffffffffc0150000;
 	struct file *kernel = &names->kernel;
 
+	kernel->state = FILE_OPEN;
 	names_frame(names, frame, 1);
 	assert_int_equal(kernel->nr_wanted, 1);
 	names_learn(names, kernel, frame, NAME_NONE, "");

@@ -536,6 +536,7 @@ static void ends_out_of_scope(void **state)
 	second();
 	now += SEC / 2;
 	for (int i = 0; i < 131072 + 1; i++) {
+		nr_given_back = 0;
 		born(2)->in_scope = false;
 		memory.slots[2].start_ns += i;
 		dies(2);
