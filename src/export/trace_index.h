@@ -128,8 +128,8 @@ struct trace_index {
 
 struct trace_index_maker;
 
-/* trace_index_maker - @head: the fields outside of parts; a longer window begins later. NULL: no memory. All functions that follow keep the first
- * error. */
+/* trace_index_maker - @head: the fields outside of parts; a window longer than TRACE_INDEX_WINDOW_MAX_NS begins later. NULL: no
+ * memory. All functions that follow keep the first error. */
 struct trace_index_maker *trace_index_maker(const struct trace_index *head);
 
 /* trace_index_redact - threads and cgroups that follow have hashes in place of names; @r is borrowed. NULL: they keep

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -21,21 +20,6 @@ static const char *below(const char *path, const char *root)
 	if (!strcmp(root, "/"))
 		return path + 1;
 	return !strncmp(path, root, len) && path[len] == '/' ? path + len + 1 : NULL;
-}
-
-static int look_at(const char *mount, const char *rest)
-{
-	struct open_how how = { .flags = FILE_LOOK | O_NOFOLLOW,
-				.resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS };
-	int folder = open(mount, FILE_LOOK | O_DIRECTORY), fd, err;
-
-	if (folder < 0)
-		return -1;
-	fd = syscall(SYS_openat2, folder, rest, &how, sizeof(how));
-	err = errno;
-	close(folder);
-	errno = err;
-	return fd;
 }
 
 /* "36 35 98:0 /root /path options ...": @root and @path are the caller's to free. */
@@ -68,7 +52,7 @@ int inside_look(uint32_t device, const char *inside, bool (*accept)(int fd, cons
 		if (!read_line(line, device, &root, &path))
 			continue;
 		rest = below(inside, root);
-		fd = rest ? look_at(path, rest) : -1;
+		fd = rest ? file_look_below(path, rest, O_NOFOLLOW, RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS) : -1;
 		if (fd >= 0 && !accept(fd, arg)) {
 			close(fd);
 			fd = -1;

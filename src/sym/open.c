@@ -150,21 +150,6 @@ static int open_mapped(int socket, const struct open_request *r, struct open_ans
 
 /* --- Debug information */
 
-/* Symbolic links in a container cannot lead out of it. */
-static int look_below(const char *root, const char *path, uint64_t flags, uint64_t resolve)
-{
-	struct open_how how = { .flags = FILE_LOOK | flags, .resolve = resolve | RESOLVE_NO_MAGICLINKS };
-	int dir = open(root, FILE_LOOK | O_DIRECTORY), fd, err;
-
-	if (dir < 0)
-		return -1;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	err = errno;
-	close(dir);
-	errno = err;
-	return fd;
-}
-
 /* Whether a debug information file, no folder, belongs to @of: made by the same owner or root, and on the same mount,
  * unless it is in a system folder of the host or container (@anywhere). */
 static bool belongs(int fd, int of, bool anywhere)
@@ -247,7 +232,7 @@ static int look_usual(const struct open_request *r, int of, const char *root, ui
 		int found;
 
 		debug_place(r, folder, nr, path, sizeof(path));
-		found = *path ? look_below(root, path, 0, RESOLVE_IN_ROOT) : -1;
+		found = *path ? file_look_below(root, path, 0, RESOLVE_IN_ROOT) : -1;
 		if (found >= 0 && belongs(found, of, is_systems(nr)))
 			return found;
 		file_close(&found);
@@ -359,7 +344,7 @@ static int open_perf_map(const struct open_request *r)
 	}
 	snprintf(root, sizeof(root), "/proc/%u/root", r->tgid);
 	snprintf(name, sizeof(name), "perf-%u.map", inner);
-	folder = look_below(root, "tmp", O_DIRECTORY, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	folder = file_look_below(root, "tmp", O_DIRECTORY, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 	if (folder < 0)
 		return -1;
 	seen = syscall(SYS_openat2, folder, name, &how, sizeof(how));

@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -143,6 +145,20 @@ bool file_is(int fd, uint64_t inode, uint64_t size, uint64_t mtime_s, struct sta
 {
 	return !fstat(fd, st) && S_ISREG(st->st_mode) && same_inode(fd, st->st_ino, inode) && (uint64_t)st->st_size == size &&
 	       (uint64_t)st->st_mtim.tv_sec == mtime_s;
+}
+
+int file_look_below(const char *root, const char *path, uint64_t flags, uint64_t resolve)
+{
+	struct open_how how = { .flags = FILE_LOOK | flags, .resolve = resolve | RESOLVE_NO_MAGICLINKS };
+	int dir = open(root, FILE_LOOK | O_DIRECTORY), fd, err;
+
+	if (dir < 0)
+		return -1;
+	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	err = errno;
+	close(dir);
+	errno = err;
+	return fd;
 }
 
 int file_open_seen(int seen)

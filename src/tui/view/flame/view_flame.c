@@ -200,10 +200,10 @@ static void change_frequency(const struct view_context *c, int by)
 		at += by;
 	if (at >= 0 && at < NR_FREQUENCIES)
 		now = c->host->frequency(c->host->arg, frequencies[at]);
-	used = snprintf(text, sizeof(text), "%d samples a second on each CPU from now on", now);
+	used = snprintf(text, sizeof(text), "%d samples a second on each CPU", now);
 	samples = c->host->samples(c->host->arg);
 	if (samples != now)
-		snprintf(text + used, sizeof(text) - used, ", %d of them while --max-cpu leaves out the others", samples);
+		snprintf(text + used, sizeof(text) - used, ", %d while --max-cpu leaves out others", samples);
 	c->notice(c->notice_arg, text);
 }
 
