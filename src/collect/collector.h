@@ -70,6 +70,7 @@ struct collector_thread {
 	struct life *life;
 	const struct values *values; /* of the interval, */
 	uint64_t from, now;          /* bounds of the interval (accounting clock); @now only if @copy is not NULL */
+	uint64_t after, until;       /* events of the slot beyond these are not its own (accounting clock); 0: all are */
 	uint64_t runq_ns;            /* runqueue time since its birth, up to the interval's end */
 	uint32_t taken;              /* result of thread_take() */
 };

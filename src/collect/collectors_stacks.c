@@ -204,6 +204,8 @@ static int stacks_shown(void *state, const struct collector_thread *thread)
 		.life = thread->life,
 		.values = thread->values,
 		.from = thread->from,
+		.after = thread->after,
+		.until = thread->until,
 		.runq_ns = thread->runq_ns,
 	};
 

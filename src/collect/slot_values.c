@@ -218,6 +218,8 @@ static void show_split(struct shown *r, const struct slot *c, struct values *v)
 	r->utime_ns = c->utime_ns;
 	r->stime_ns = c->stime_ns;
 	if (user + kernel) {
+		if (!r->split_known)
+			v->ticked = (struct ticked){ user, kernel };
 		r->user_share = (float)user / (user + kernel);
 		r->split_known = true;
 	}

@@ -251,6 +251,7 @@ static int slot_tick(struct slots *s, const struct stretch *stretch, uint32_t at
 	if (copy.state == SLOT_RUNNING && copy.cpu < s->mem.nr_cpus)
 		s->running[copy.cpu] = index;
 	t.from = r->end;
+	t.after = slots_after(s, t.from);
 	taken = captured ? captured->taken : slots_taken(s, index, &copy);
 	slot_show(r, &s->shown[index], &copy, now, &taken, &values);
 	slots_show_usage(s, stretch, at, &copy, now, &values);

@@ -31,7 +31,7 @@ void slots_forget_exited(struct slots *s)
 int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_t at)
 {
 	struct reader *r = &s->readers[index];
-	struct exited part = { .slot = 0 }; /* its stacks are in the row of its new place */
+	struct exited part = { .slot = index };
 	struct taken taken;
 	struct life *life;
 	int err;
@@ -60,6 +60,7 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 	part.life = r->life;
 	part.in_scope = r->in_scope;
 	part.from = r->end;
+	part.until = at;
 	part.state = slot_state(was);
 	r->life = life;
 	taken = slots_taken(s, index, was);
@@ -98,6 +99,7 @@ static int harvest_one(struct slots *s, uint32_t index, uint64_t until)
 		return err;
 	slots_stir(s, index);
 	exited.from = r->end;
+	exited.until = copy.since;
 	slot_take_longest(&s->shown[index], slot, &copy);
 	slot_show(r, &s->shown[index], &copy, copy.since, &taken, &exited.values);
 	slot_show_io(&s->shown[index], s->usages ? &copy.ended : &unknown_io, &exited.values);
@@ -213,6 +215,8 @@ static int show_exited(struct slots *s, const struct exited *e, uint64_t now)
 		.values = &e->values,
 		.from = e->from,
 		.now = now,
+		.after = slots_after(s, e->from),
+		.until = e->until,
 		.runq_ns = e->runq_ns,
 		.taken = e->taken,
 	};

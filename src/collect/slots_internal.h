@@ -26,7 +26,7 @@ struct exited {
 	enum thread_state state; /* STATE_DEAD, or its state at the move */
 	bool in_scope;
 	uint32_t slot;
-	uint64_t from, runq_ns; /* for its stacks */
+	uint64_t from, until, runq_ns; /* for its stacks */
 	uint32_t taken;         /* see slots_take() */
 };
 
@@ -143,6 +143,13 @@ bool slots_elsewhere(const struct slots *s, uint32_t index, const struct slot *c
 
 /* slots_cpu_ns - its time on a CPU since it began, as of @at: the kernel's sum was read when it last left the CPU. */
 uint64_t slots_cpu_ns(const struct slot *c, uint64_t at);
+
+/* slots_after - which events of a slot belong to a thread, or part of one, that is shown since @from: 0: all. Earlier ones
+ * in this interval are of the slot's last thread, or of the part before a move. */
+static inline uint64_t slots_after(const struct slots *s, uint64_t from)
+{
+	return from > s->since ? from : 0;
+}
 
 /* slots_taken - the time taken so far from the running thread in a slot. */
 struct taken slots_taken(const struct slots *s, uint32_t index, const struct slot *c);

@@ -14,7 +14,6 @@
 #include "model/sample.h"
 #include "util/clock.h"
 #include "util/format.h"
-#include "util/map.h"
 #include "util/vec.h"
 
 /* If all CPUs together have these, they are read before the next tick: a quarter of one CPU's ring. */
@@ -32,10 +31,11 @@ struct stacks *stacks_new(const struct stacks_memory *mem, struct model *model)
 	s->mem = *mem;
 	s->model = model;
 	s->tails = calloc(mem->nr_cpus, sizeof(*s->tails));
+	s->newest = calloc(mem->max_slots, sizeof(*s->newest));
 	s->waits = calloc(mem->max_slots, sizeof(*s->waits));
 	s->scratch = malloc(sizeof(*s->scratch) + STACK_USER_MAX * sizeof(uint64_t));
 	s->old = old_stacks_new(mem->window_ns ? mem->window_ns + OLD_MARGIN_NS : 0, mem->old_bytes);
-	if (s->tails && s->waits && s->scratch && s->old)
+	if (s->tails && s->newest && s->waits && s->scratch && s->old)
 		return s;
 	stacks_free(s);
 	return NULL;
@@ -48,7 +48,7 @@ void stacks_free(struct stacks *s)
 	old_stacks_free(s->old);
 	if (s->idle_life)
 		model_life_end(s->model, s->idle_life);
-	map_fini(&s->threads);
+	free(s->newest);
 	free(s->pending);
 	free(s->tails);
 	free(s->waits);
@@ -168,8 +168,11 @@ static void turn(struct stacks *s)
 static int keep(struct stacks *s, const struct stack_event *e)
 {
 	struct pending p = { .event = *e };
-	uint64_t key = (uint64_t)e->slot << 32 | e->tid;
+	uint32_t *newest;
 
+	if (e->slot >= s->mem.max_slots)
+		return 0;
+	newest = e->slot ? &s->newest[e->slot] : &s->idle;
 	p.user = find_stack(s, e->user);
 	p.kernel = find_stack(s, e->kernel);
 	if (e->user && !p.user) /* the dictionary turned twice since it was taken */
@@ -179,14 +182,11 @@ static int keep(struct stacks *s, const struct stack_event *e)
 	s->lost += (e->user && !p.user) + (e->kernel && !p.kernel);
 	if (p.user && p.user->end < STACK_ENDS)
 		s->ends[p.user->end]++;
-	p.next = e->slot ? (uintptr_t)map_get(&s->threads, key) : s->idle;
+	p.next = *newest;
 	if (VEC_PUSH(s->pending, s->nr_pending, s->pending_room, p))
 		return -ENOMEM;
-	if (!e->slot) {
-		s->idle = s->nr_pending;
-		return 0;
-	}
-	return map_put(&s->threads, key, (void *)(uintptr_t)s->nr_pending);
+	*newest = s->nr_pending;
+	return 0;
 }
 
 static int drain_cpu(struct stacks *s, int cpu)
@@ -243,8 +243,9 @@ int stacks_drain(struct stacks *s)
 
 void stacks_end(struct stacks *s)
 {
+	for (size_t i = 0; i < s->nr_pending; i++)
+		s->newest[s->pending[i].event.slot] = 0;
 	s->nr_pending = s->idle = 0;
-	map_fini(&s->threads);
 }
 
 const uint64_t *stacks_ends(const struct stacks *s)

@@ -9,7 +9,6 @@
 
 #include "area.h"
 #include "collect/stacks.h"
-#include "util/map.h"
 
 struct old_stacks;
 
@@ -17,7 +16,7 @@ struct old_stacks;
 struct pending {
 	struct stack_event event;
 	const struct stack *user, *kernel;
-	uint32_t next; /* of the same thread: index + 1, 0: none */
+	uint32_t next; /* of the same slot: index + 1, 0: none */
 };
 
 /* Where a thread's runqueue waits began, since the last event that showed it. */
@@ -40,7 +39,7 @@ struct stacks {
 	struct life *idle_life;
 	struct pending *pending;
 	size_t nr_pending, pending_room;
-	struct map threads;    /* slot << 32 | tid -> first pending, + 1 */
+	uint32_t *newest;      /* pending event of each slot, + 1; 0: none */
 	struct runq_waits *waits; /* one per slot */
 	struct stack *scratch;
 	uint64_t lost;

@@ -186,29 +186,45 @@ static void report_rest(struct emission *t, enum metric_id m)
 		emit_sample(t, &sample);
 }
 
+/* Takes the thread's own events, which are chained newest first, and reverses them. Returns the first of them. Its tid does
+ * not tell: exec() gives a thread that is not the leader another one. */
+static uint32_t take_events(struct stacks *s, const struct stacks_thread *thread)
+{
+	uint32_t *link = &s->newest[thread->slot], first = 0, at;
+
+	while ((at = *link)) {
+		struct pending *p = &s->pending[at - 1];
+
+		if (p->event.at < thread->after || (thread->until && p->event.at > thread->until)) {
+			link = &p->next;
+			continue;
+		}
+		*link = p->next;
+		p->next = first;
+		first = at;
+	}
+	return first;
+}
+
 int stacks_show(struct stacks *s, const struct stacks_thread *thread)
 {
 	struct emission t = { .stacks = s, .thread = thread };
 	struct runq_waits *w = &s->waits[thread->slot];
-	uint64_t key = (uint64_t)thread->slot << 32 | thread->tid;
-	uint32_t at = (uintptr_t)map_get(&s->threads, key), first = 0, samples = 0, irqs = 0;
+	uint32_t at, first, samples = 0, irqs = 0;
 
 	if (w->tid != thread->tid)
 		*w = (struct runq_waits){ .tid = thread->tid };
 	if (!w->runq_ns || w->runq_ns > thread->runq_ns)
 		w->runq_ns = thread->runq_ns - thread->values->v[METRIC_RUNQ];
-	/* They are chained newest first. */
-	while (at) {
-		uint32_t next = s->pending[at - 1].next;
+	first = take_events(s, thread);
+	for (at = first; at; at = s->pending[at - 1].next) {
+		const struct stack_event *e = &s->pending[at - 1].event;
 
-		if (s->pending[at - 1].event.kind == STACK_SAMPLE) {
-			samples += metric_of(thread, &s->pending[at - 1].event) == METRIC_RUN;
-			irqs += metric_of(thread, &s->pending[at - 1].event) == METRIC_IRQ;
+		if (e->kind == STACK_SAMPLE) {
+			samples += metric_of(thread, e) == METRIC_RUN;
+			irqs += metric_of(thread, e) == METRIC_IRQ;
 		}
-		t.fault_samples += is_minor_fault(&s->pending[at - 1].event);
-		s->pending[at - 1].next = first;
-		first = at;
-		at = next;
+		t.fault_samples += is_minor_fault(e);
 	}
 	t.faults = thread->values->v[counted[COUNT_minor_faults]];
 	if (t.faults == VALUE_NA)

@@ -29,6 +29,19 @@ void values_add(struct values *to, const struct values *from)
 	}
 	for (int h = 0; h < HISTS_OF_THREADS; h++)
 		hist_add(&to->hist[h], &from->hist[h]);
+	to->ticked.user += from->ticked.user;
+	to->ticked.kernel += from->ticked.kernel;
+}
+
+void values_add_thread(struct values *to, const struct values *thread)
+{
+	uint64_t user = to->v[METRIC_USER], kernel = to->v[METRIC_KERNEL];
+
+	values_add(to, thread);
+	if (thread->ticked.user + thread->ticked.kernel) {
+		to->v[METRIC_USER] = user;
+		to->v[METRIC_KERNEL] = kernel;
+	}
 }
 
 void values_add_idle(struct values *to, enum thread_state state, uint64_t nr, uint64_t interval_ns)
@@ -65,5 +78,12 @@ void values_split_by(struct values *v, double user, double known)
 
 void values_split(struct values *v)
 {
-	values_split_by(v, v->v[METRIC_USER], v->v[METRIC_USER] + v->v[METRIC_KERNEL]);
+	uint64_t known = v->v[METRIC_USER] + v->v[METRIC_KERNEL], ticks = v->ticked.user + v->ticked.kernel;
+	double user = v->v[METRIC_USER];
+
+	if (ticks && v->v[METRIC_RUN] > known) {
+		user += (double)(v->v[METRIC_RUN] - known) * v->ticked.user / ticks;
+		known = v->v[METRIC_RUN];
+	}
+	values_split_by(v, user, known);
 }

@@ -6,8 +6,10 @@
 
 /* Adds up values of threads to values of processes, cgroups and the host, by the metrics' kinds. */
 
-/* values_add - adds @from to @to. Unknown user and kernel time adds nothing: values_split() corrects the sum. */
+/* values_add - adds the sum @from to the sum @to; neither is split yet. values_add_thread - adds the values of a thread.
+ * User and kernel time of which only ticks of this interval are known adds nothing to the sum's: values_split() adds it. */
 void values_add(struct values *to, const struct values *from);
+void values_add_thread(struct values *to, const struct values *thread);
 
 /* values_add_idle - adds @nr threads that spent all of @interval_ns in @state. */
 void values_add_idle(struct values *to, enum thread_state state, uint64_t nr, uint64_t interval_ns);
@@ -15,8 +17,10 @@ void values_add_idle(struct values *to, enum thread_state state, uint64_t nr, ui
 /* tick_steal - ns stolen from all CPUs; VALUE_NA: the kernel does not report it. */
 uint64_t tick_steal(const struct tick *t);
 
-/* values_split - makes user + kernel = run by scaling the known parts to the running time; VALUE_NA if a running
- * time other than 0 has no known part. */
+/* values_split - makes user + kernel = run. The running time without a known split is divided as the ticks in it were; if
+ * there were none, as the known part is. A thread that ran for less than a tick is rarely seen, and then looks much longer
+ * than it was: only the sum over all such threads, seen or not, is right. VALUE_NA if a running time other than 0 has
+ * neither. */
 void values_split(struct values *v);
 
 /* values_split_by - the same, in the ratio @user to @known (0: nothing is known). */

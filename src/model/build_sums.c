@@ -47,7 +47,7 @@ static void total_add(struct total *t, const struct row *thread, bool idle)
 	if (idle)
 		t->idle[thread->state]++;
 	else
-		values_add(&t->own, thread->values);
+		values_add_thread(&t->own, thread->values);
 }
 
 static void idle_in(const struct tick_node *n, struct cgroup *cgroup, enum thread_state state)

@@ -43,10 +43,12 @@ struct history {
 /* history_find - a remembered tick, NULL: it is not remembered. */
 const struct history_tick *history_find(const struct history *p, int64_t seq);
 
-/* Maximum size of a thread: length, life, flags, bitmap of its values, a varint for each; for each histogram a
- * bitmap of its slots, a varint for each. */
-#define ROW_CODEC_KNOWN ((METRIC_COUNT + 7) / 8)
-#define ROW_CODEC_MAX (2 + 8 + 1 + ROW_CODEC_KNOWN + 10 * METRIC_COUNT + HISTS_OF_THREADS * (10 + 5 * LOG2_SLOTS))
+/* Maximum size of a thread: length, life, flags, bitmap of its values and ticks, a varint for each; for each histogram
+ * a bitmap of its slots, a varint for each. */
+#define ROW_CODEC_TICKED METRIC_COUNT /* the bit of its ticks */
+#define ROW_CODEC_KNOWN (ROW_CODEC_TICKED / 8 + 1)
+#define ROW_CODEC_MAX                                                                                                    \
+	(2 + 8 + 1 + ROW_CODEC_KNOWN + 10 * (METRIC_COUNT + 2) + HISTS_OF_THREADS * (10 + 5 * LOG2_SLOTS))
 
 /* row_codec_put - encodes what a thread did, at @at. Returns the end. */
 uint8_t *row_codec_put(uint8_t *at, const struct row *r);

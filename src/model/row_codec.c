@@ -56,9 +56,11 @@ static const uint8_t *get_hist(const uint8_t *at, struct hist *h, int first)
 }
 
 /* Length (2 bytes), life (8), state and exited (1), bitmap of the values that are not 0, each of those plus 1 (so
- * that VALUE_NA becomes 0), for each histogram a bitmap of the slots that are not 0, and those. */
+ * that VALUE_NA becomes 0), its ticks if there are any, for each histogram a bitmap of the slots that are not 0, and
+ * those. */
 uint8_t *row_codec_put(uint8_t *at, const struct row *r)
 {
+	const struct ticked *ticked = &r->values->ticked;
 	uint8_t *start = at, *known;
 	uint16_t len;
 
@@ -73,6 +75,11 @@ uint8_t *row_codec_put(uint8_t *at, const struct row *r)
 			continue;
 		known[m / 8] |= 1 << m % 8;
 		at = put_number(at, r->values->v[m] + 1);
+	}
+	if (ticked->user | ticked->kernel) {
+		known[ROW_CODEC_TICKED / 8] |= 1 << ROW_CODEC_TICKED % 8;
+		at = put_number(at, ticked->user);
+		at = put_number(at, ticked->kernel);
 	}
 	for (int h = 0; h < HISTS_OF_THREADS; h++)
 		at = put_hist(at, &r->values->hist[h], hists[h].first);
@@ -110,6 +117,10 @@ void row_codec_values(const uint8_t *at, struct values *v)
 			continue;
 		at = get_number(at, &v->v[m]);
 		v->v[m]--;
+	}
+	if (known[ROW_CODEC_TICKED / 8] >> ROW_CODEC_TICKED % 8 & 1) {
+		at = get_number(at, &v->ticked.user);
+		at = get_number(at, &v->ticked.kernel);
 	}
 	for (int h = 0; h < HISTS_OF_THREADS; h++)
 		at = get_hist(at, &v->hist[h], hists[h].first);

@@ -111,7 +111,7 @@ static void add_records(struct row_history *h, const struct history_tick *t, siz
 
 		FOR_EACH_ROW_OF(h, row_codec_life(at), place) {
 			row_codec_values(at, &v);
-			values_add(&h->out[place * h->ticks + tick], &v);
+			values_add_thread(&h->out[place * h->ticks + tick], &v);
 			h->idle[place * h->ticks + tick]--;
 		}
 	}

@@ -38,6 +38,11 @@ extern const char state_letters[STATE_COUNT];
 struct values {
 	uint64_t v[METRIC_COUNT]; /* in the metric's unit; VALUE_NA: unknown; for quantiles use row_value() */
 	struct hist hist[HISTS_OF_THREADS];
+	/* The kernel's ticks, ns, in threads whose split into user and kernel time was not known before: they stand for all of
+	 * these, also for those that ended without one. See values_split(). */
+	struct ticked {
+		uint64_t user, kernel;
+	} ticked;
 };
 
 /* The metrics of KIND_LEVEL of a process or a cgroup: [metric - METRIC_LEVELS], VALUE_NA: unknown. */

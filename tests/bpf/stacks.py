@@ -10,7 +10,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, about, begin, had_cpu, load_path  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, about, begin, had_cpu, load_path  # noqa: E402
 
 
 def burn(what, seconds, *args):
@@ -106,6 +106,36 @@ def wall():
     return f"{threads / MS:.1f} ms in 2 s, children included"
 
 
+def watched(kind, scope, act):
+    """As folded(), of one refresh in whose middle something is done."""
+    half = 10 if GUEST else 2
+    with subprocess.Popen([SYSTOP, f"--folded={kind}", "-n", "1", "-d", str(2 * half - 1), "-F", "199", *scope],
+                          stdout=subprocess.PIPE, text=True) as systop:
+        time.sleep(half)
+        act()
+        lines = [line.rpartition(" ") for line in systop.communicate()[0].splitlines()]
+    return [(stack.split(";"), int(weight)) for stack, _, weight in lines]
+
+
+def moved():
+    """A thread leaves the cgroup shown: what it did before, and nothing else, is shown with its stacks."""
+    with Cgroup(f"systop-left-{os.getpid()}") as cgroup, Load(load_path("spin"), "user", "60") as load:
+        cgroup.add(load.pid)
+        lines = watched("cpu", ["-c", f"/{cgroup.name}"], lambda: cgroup.put(cgroup.mount, load.pid))
+    known, whole = total(lines, "main"), total(lines)
+    assert 60 < known and known > 0.95 * whole, f"{known} of {whole} samples have a stack: {lines[:3]}"
+    return f"{known} of {whole} samples"
+
+
+def executed():
+    """A thread that is not the leader executes a program, and so gets the leader's number: its stacks from before stay."""
+    lines = folded("sleep", "-d", "10" if GUEST else "2.5", "--", "sh", "-c",
+                   f"exec {load_path('exec_nonleader')} sleep 1 > /dev/null")
+    asleep = total(lines, "clock_nanosleep")
+    assert asleep > 2.3 * SEC, f"{asleep / MS:.0f} of 1500 ms before exec() and 1000 after have their stack: {lines}"
+    return f"{asleep / MS:.0f} ms"
+
+
 def distinct():
     """16,384 stacks: none is lost."""
     load, tid = burn("distinct", 8)
@@ -161,6 +191,8 @@ def main():
         ("D state behind a pipe", locks, "pipe", "pipe_read_[k]"),
         ("D state behind an inode", locks, "inode", "write"),
         ("all kinds of time add up", wall),
+        ("a thread that leaves the cgroup", moved),
+        ("a thread that becomes the leader", executed),
     ], 2)
     tap.case("16,384 distinct stacks", distinct)
     tap.case("a full dictionary", full)

@@ -93,6 +93,25 @@ def sums():
     return f"{len(off)} refreshes, the worst {100 * worst:+.4f} % off; {', '.join(text)}; {gaps} switches were not reported"
 
 
+def short_threads():
+    """User and system time of a cgroup whose work is done by processes that live for less than a tick. Their rate has no
+    common divisor with the ticks': these would always find them at the same places."""
+    with Cgroup(f"systop-short-{os.getpid()}") as cgroup, \
+            Load(load_path("forks"), "processes", "811", "60", "300", preexec=lambda: Cgroup.put(cgroup.path, 0)):
+        with Systop("-d", "1", "-c", f"/{cgroup.name}") as systop:
+            lines = [systop.line() for _ in range(6)][1:]
+    children = [t for line in lines for t in line["threads"] if t["exited"]]
+    seen = sum(t["user_ns"] is not None for t in children)
+    rows = [row for line in lines for row in line["cgroups"] if row["path"] == f"/{cgroup.name}"]
+    user, run = (sum(row[name] for row in rows) for name in ("user_ns", "run_ns"))
+    share, known = user / run, len(children) * 0.3 * MS / run
+    text = f"{100 * share:.1f} % of {run / MS:.0f} ms in user mode, {100 * known:.1f} % known; {seen} of {len(children)} met a tick"
+    assert abs(share - known) < 0.1, text
+    root = sum(row["user_ns"] for line in lines for row in line["cgroups"] if row["path"] == "/")
+    assert abs(root - user) <= 0.001 * run, f"{text}; {user / MS:.1f} ms there, {root / MS:.1f} ms on the host"
+    return text
+
+
 def first():
     """The first refresh, too, although systop has had the CPU for long when it begins. It can lose it at any time: not in
     each run."""
@@ -131,6 +150,7 @@ def held():
 def main():
     tap = begin()
     tap.case("a parallel build", sums)
+    tap.case("user and system time of short processes", short_threads)
     tap.case("the first refresh", first)
     if os.cpu_count() > 1:
         tap.case("CPU time of a thread that holds its CPU", held)

@@ -184,6 +184,60 @@ TEST(model, unknown_split)
 	model_free(m);
 }
 
+/* Short threads: of 40 that ran for 10 each, a tick of 100 found one in user mode and one in the kernel three times as
+ * often. A long one, whose split was known, stands for itself. */
+TEST(model, split_by_ticks)
+{
+	struct model *m = model_new(4 << 20);
+	struct life *lives[42];
+	const struct tick *t, *was;
+	struct values out[2];
+	const struct row *row;
+
+	for (int i = 0; i < 42; i++)
+		lives[i] = life(m, 10 + i, i < 41 ? 10 : 60, "short", &web);
+	tick_begin(m);
+	for (int i = 0; i < 40; i++) {
+		struct values v = { .v = { [METRIC_RUN] = 10, [METRIC_USER] = VALUE_NA, [METRIC_KERNEL] = VALUE_NA,
+					   [METRIC_ALIVE] = SEC } };
+
+		if (i % 10 == 0) {
+			v.v[METRIC_USER] = i ? 0 : 10;
+			v.v[METRIC_KERNEL] = i ? 10 : 0;
+			v.ticked = (struct ticked){ i ? 0 : 100, i ? 100 : 0 };
+		}
+		assert_int_equal(model_thread(m, lives[i], STATE_SLEEP, false, &v), 0);
+	}
+	thread(m, lives[40], 600, 600, false);
+	thread(m, lives[41], 1000, 0, false);
+	t = end(m);
+	assert_int_equal(row_value(&t->active[0], METRIC_USER), 10); /* its own is what is known of it */
+	assert_int_equal(row_value(process_row(t, 10), METRIC_RUN), 1000);
+	assert_int_equal(row_value(process_row(t, 10), METRIC_USER), 700);
+	assert_int_equal(row_value(process_row(t, 10), METRIC_KERNEL), 300);
+	assert_int_equal(t->cgroups[0].values->v[METRIC_USER], 700);
+	assert_int_equal(t->total.v[METRIC_USER], 700);
+	assert_int_equal(t->total.v[METRIC_KERNEL], 1300);
+	row = process_row(t, 10);
+	assert_int_equal(tick_history(t, &row, 1, 1, out), 0);
+	assert_int_equal(out[0].v[METRIC_USER], 700);
+	was = tick_at(t, t->seq);
+	assert_int_equal(was->total.v[METRIC_USER], 700);
+	tick_put(was);
+	tick_put(t);
+	tick_begin(m);
+	t = end(m);
+	was = tick_at(t, t->seq - 1);
+	assert_non_null(was);
+	assert_int_equal(was->total.v[METRIC_USER], 700);
+	assert_int_equal(process_row(was, 10)->values->v[METRIC_USER], 700);
+	tick_put(was);
+	tick_put(t);
+	for (int i = 0; i < 42; i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+}
+
 /* Dead threads and their process stay readable while a tick that shows them is held. */
 TEST(model, held_ticks_keep_the_dead)
 {
@@ -474,6 +528,7 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(model_processes_and_cgroups_add_up),
 		  cmocka_unit_test(model_unknown_split),
+		  cmocka_unit_test(model_split_by_ticks),
 		  cmocka_unit_test(model_cgroups_aside),
 		  cmocka_unit_test(model_held_ticks_keep_the_dead),
 		  cmocka_unit_test(model_a_process_outlives_its_leader),
