@@ -153,6 +153,7 @@ static __always_inline int unwind_rule(struct unwind *u)
 		u->cfa = u->sp + u->rule.offset;
 		break;
 	case CFI_FP:
+	case CFI_FP_AWAY:
 		u->cfa = u->bp + u->rule.offset;
 		break;
 	case CFI_BX:
@@ -185,7 +186,7 @@ static __always_inline int unwind_rule(struct unwind *u)
 		u->end = STACK_NO_RULE;
 		return UNWIND_END;
 	}
-	return unwind_places(u, false);
+	return unwind_places(u, u->rule.kind == CFI_FP_AWAY);
 }
 
 /* unwind_note - notes the current frame. Returns how to continue: enum unwind_next. */

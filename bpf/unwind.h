@@ -13,6 +13,7 @@ enum cfi_kind {
 	CFI_GAP,      /* no information: a JIT compiler's code, hand-written code, or between functions */
 	CFI_SP,       /* CFA = stack pointer + offset */
 	CFI_FP,       /* CFA = frame pointer + offset */
+	CFI_FP_AWAY,  /* the same, and that may be on another stack than the stack pointer */
 	CFI_BX,       /* x86: RBX + offset, only in the dynamic loader's resolver */
 	CFI_PLT,      /* x86: SP + offset, and 8 more from byte `more` of each 16 on */
 	CFI_DEREF_SP, /* the word at SP + offset, + more */

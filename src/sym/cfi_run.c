@@ -113,7 +113,7 @@ struct cfi_state cfi_state_of(enum cfi_kind kind, int64_t offset, bool fp)
 {
 	struct cfi_state s = { 0 };
 
-	set_cfa_kind(&s, kind == CFI_SIGNAL ? CFI_DEREF_SP : CFI_SP, 0);
+	set_cfa_kind(&s, kind == CFI_SIGNAL ? CFI_DEREF_SP : kind == CFI_STOP ? CFI_SP : kind, 0);
 	set_cfa_offset(&s, kind == CFI_SIGNAL ? SIGNAL_CFA : offset);
 	if (fp)
 		s.saved |= (uint64_t)CFI_AT_CFA << FP | narrow_16(-16) << FP_OFFSET;

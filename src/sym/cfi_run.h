@@ -36,8 +36,9 @@ bool cfi_start(struct cie *c, struct reader instructions);
 /* cfi_run - adds the rows of a function. Returns 0 or -errno; -EINVAL: its instructions are broken. */
 int cfi_run(const struct cfi_function *f, struct cfi_rows *rows);
 
-/* cfi_state_of - the state in which the CFA is @offset above the stack pointer (@kind: CFI_SP) and, if @fp, the caller's
- * frame pointer is next to the return address; or one without a caller (CFI_STOP), or of a signal frame (CFI_SIGNAL). */
+/* cfi_state_of - the state in which the CFA is @offset above the stack pointer or the frame pointer (@kind: CFI_SP,
+ * CFI_FP_AWAY) and, if @fp, the caller's frame pointer is next to the return address; or one without a caller (CFI_STOP), or
+ * of a signal frame (CFI_SIGNAL). */
 struct cfi_state cfi_state_of(enum cfi_kind kind, int64_t offset, bool fp);
 
 /* cfi_rule_of - a state as a rule for the unwinder; CFI_BAD if no rule can express it. */

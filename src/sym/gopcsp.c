@@ -200,7 +200,11 @@ int gopcsp_add(struct gopcsp *g, const struct gopcsp_function *f, struct cfi_row
 		return cfi_rows_add(rows, f->from - (last_row(rows) + 1 < f->from), cfi_state_of(CFI_SIGNAL, 8, false));
 	if (flags & TOP_FRAME ? !is_signal_handler(g, f) : flags & SP_WRITE && leaves_stack(g, f))
 		return cfi_rows_add(rows, f->from, cfi_state_of(CFI_STOP, 8, false));
-	if (flags & SP_WRITE || !moves || moves >= g->table.bytes - g->table.pcs)
+	/* On the system's stack, where it calls C, the clock or a part of the runtime, the frame pointer is still its own, or its
+	 * caller's if it needs no frame: then the caller is left out. */
+	if (flags & SP_WRITE)
+		return cfi_rows_add(rows, f->from, cfi_state_of(CFI_FP_AWAY, 16, true));
+	if (!moves || moves >= g->table.bytes - g->table.pcs)
 		return cfi_rows_add_gap(rows, f->from);
 	return add_moves(g, f, g->table.pcs + moves, rows);
 }

@@ -76,6 +76,35 @@ func main() {
 }
 """
 
+# What Go's runtime does on another stack: calls of C and of the vDSO, and its own work for memory.
+GO_STACKS = """
+package main
+
+// static long spin(long n) { volatile long x = 0; for (long i = 0; i < n; i++) x += i; return x; }
+import "C"
+import ("fmt"; "os"; "strconv"; "time")
+
+var sink int64
+var kept [][]byte
+
+//go:noinline
+func clock() { for i := 0; i < 10000; i++ { sink += time.Now().UnixNano() } }
+//go:noinline
+func callC() { sink += int64(C.spin(500000)) }
+//go:noinline
+func allocate() {
+	kept = nil
+	for i := 0; i < 20; i++ { kept = append(kept, make([]byte, 300000)) }
+}
+
+func main() {
+	seconds, _ := strconv.Atoi(os.Args[1])
+	end := time.Now().Add(time.Duration(seconds) * time.Second)
+	fmt.Printf("{\\"tid\\": %d}\\n", os.Getpid())
+	for time.Now().Before(end) { clock(); callC(); allocate() }
+}
+"""
+
 CXX = """
 #include <cstdint>
 #include <cstdio>
@@ -336,6 +365,21 @@ def go():
                                                 "main.main": 100}, {"GO111MODULE": "off", "GOFLAGS": ""})
 
 
+def go_stacks():
+    """Stacks are whole although Go's runtime switches stacks below."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, text = os.path.join(folder, "stacks"), os.path.join(folder, "stacks.go")
+        with open(text, "w", encoding="ascii") as f:
+            f.write(GO_STACKS)
+        subprocess.run(["go", "build", "-o", path, text], check=True,
+                       env={**os.environ, "GO111MODULE": "off", "GOFLAGS": "", "CGO_ENABLED": "1"})
+        shares, quality = measured([path, SECONDS])
+    found = {name: round(shares.get(f"main.{name}", 0), 1) for name in ("clock", "callC", "allocate")}
+    whole = 100 * quality["unwound_ns"] / quality["stacks_ns"]
+    assert min(found.values()) > 5 and whole >= 98, (found, whole)
+    return f"{found}, {whole:.1f} % whole"
+
+
 def cxx():
     return compiled(["c++", "-O2"], CXX, "cc", {"work::part<5>::run(unsigned long)": 50, "work::part<3>::run(unsigned long)": 30,
                                                 "work::part<2>::run(unsigned long)": 20, "work::leaf(unsigned long)": 100,
@@ -368,6 +412,7 @@ def main():
         ("cold parts", cold),
         ("without and with the debug file", debug_file),
         ("a Go program", go),
+        ("a Go program that calls C and its runtime", go_stacks),
         ("a C++ program", cxx),
         ("programs of the distribution", debian),
     ], 3)

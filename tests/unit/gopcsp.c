@@ -93,7 +93,7 @@ static int64_t offset_of(Dwarf_CFI *cfi, uint64_t address)
 }
 
 static struct seen {
-	int functions, places, others, outermost, signals;
+	int functions, places, others, outermost, signals, away;
 } seen;
 
 static void compare_function(const struct cfi_table *t, const struct elf_segments *s, Dwarf_CFI *cfi, unsigned long from,
@@ -110,6 +110,7 @@ static void compare_function(const struct cfi_table *t, const struct elf_segment
 		others += rule->kind != CFI_SP;
 		seen.outermost += at == from && rule->kind == CFI_STOP;
 		seen.signals += at == from && rule->kind == CFI_SIGNAL;
+		seen.away += at == from && rule->kind == CFI_FP_AWAY;
 		if (rule->kind != CFI_SP || offset < 0)
 			continue;
 		if (rule->offset != offset || rule->fp != (offset > 8 ? CFI_AT_CFA : CFI_SAME))
@@ -158,6 +159,7 @@ static void compare(const char *options)
 	assert_true(seen.others <= 60); /* those that move to another stack */
 	assert_true(seen.outermost >= 5);
 	assert_int_equal(seen.signals, 1);
+	assert_true(seen.away >= 5); /* systemstack, asmcgocall, cgocallback, nanotime1, time.now */
 	cfi_fini(&t);
 	dwarf_end(dwarf);
 	close(fd);
