@@ -14,7 +14,7 @@
  * small by the time between the two reads, seconds in a guest at worst, and never too large. */
 #define CLOCK_SUSPEND_MIN_NS 1000000
 /* One in this many runs of a program reads the clock at its end, too. */
-#define CLOCK_COST_EVERY 1024
+#define CLOCK_COST_EVERY 64
 
 /*
  * clock_follow_suspend - at each event, @now: the accounting clock is CLOCK_MONOTONIC, which stands still during a

@@ -67,6 +67,7 @@ static __always_inline void irq_enter(struct cpu_slot *c, __u64 now, __u32 sourc
 		level->source = source;
 	}
 	c->irq_at = now;
+	clock_cost(c, c->interrupts, now);
 }
 
 static __always_inline void irq_count(struct cpu_slot *c, __u32 cpu, const struct irq_level *level, __u64 own, __u32 tid)

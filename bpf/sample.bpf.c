@@ -100,7 +100,6 @@ static __noinline int sample_idle(const __u64 *ctx, struct cpu_slot *c, struct f
 
 	if (bytes <= 0)
 		return 0;
-	what->at = bpf_ktime_get_ns();
 	what->kernel = stack_kernel(k, (__u32)bytes / 8, c);
 	what->flags = what->kernel ? 0 : STACK_KERNEL_LOST;
 	e = stack_event(c, what->cpu, &place);
@@ -155,8 +154,9 @@ int sample(const __u64 *ctx)
 
 	if (!c || !k || (sampled_kind(ctx) == STACK_COUNTED + COUNT_minor_faults && !fault_is_taken(c)))
 		return 0;
+	what.at = bpf_ktime_get_ns();
 	if (shared.sampler_timer && sampled_kind(ctx) == STACK_SAMPLE)
-		tick_seen(c, cpu, bpf_ktime_get_ns());
+		tick_seen(c, cpu, what.at);
 	index = sample_slot(t, c);
 	class = sample_class(t, index);
 	times = account_sub(1, sampled_kind(ctx)); /* a counted event is no sample of what the CPU does */
@@ -169,7 +169,6 @@ int sample(const __u64 *ctx)
 		return sample_idle(ctx, c, k, &what);
 	if (!s || !s->in_scope)
 		return 0;
-	what.at = bpf_ktime_get_ns();
 	if (sampled_kind(ctx) >= STACK_COUNTED && !counted_afford(ctx, c, what.at)) {
 		c->counted_skipped++;
 		return 0;
