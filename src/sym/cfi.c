@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of a file: the rows of its functions, from .eh_frame and from the table that Go programs keep, and the gaps
- * between them. */
+/* The table of a file: the rows of its functions, from .eh_frame and from the table that Go programs keep, of stubs without
+ * an entry there, and the gaps between them. */
 #include "sym/cfi.h"
 
 #include <elf.h>
@@ -11,6 +11,7 @@
 #include "sym/cfi_entries.h"
 #include "sym/cfi_rows.h"
 #include "sym/cfi_run.h"
+#include "sym/cfi_stubs.h"
 #include "sym/elf_file.h"
 #include "sym/functions.h"
 #include "sym/gopcsp.h"
@@ -22,7 +23,16 @@ const struct cfi_machine cfi_x86_64 = { .elf = EM_X86_64, .sp = 7, .fp = 6, .ra 
 
 /* --- Sections */
 
-/* The next function of .eh_frame, and of Go's. */
+/* What a table is made of. */
+struct sources {
+	const struct elf_segments *segments;
+	const struct cfi_machine *machine;
+	struct gopcsp *go;
+	const struct cfi_stubs *stubs;
+	uint32_t entry; /* offset in the file of code without a caller; 0: none */
+};
+
+/* The next function of .eh_frame, of Go's, and the next stubs. */
 struct next {
 	struct cfi_entries *e;
 	size_t at;
@@ -30,6 +40,7 @@ struct next {
 	bool has_function, has_go;
 	struct cfi_function function;
 	struct gopcsp_function go;
+	const struct cfi_stub *stub, *stubs_end;
 };
 
 static void next_function(struct next *n)
@@ -67,9 +78,28 @@ static int add_gap(struct cfi_rows *rows, uint32_t from, uint32_t to, uint64_t b
 	return cfi_rows_add(rows, entry, cfi_state_of(CFI_STOP, 8, false));
 }
 
-static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, struct gopcsp *g, uint32_t entry)
+/* Adds the stubs in the gap up to @to, offset @at in the file: its address is @address. Returns 0 or -errno. */
+static int add_stubs(struct cfi_rows *rows, struct next *n, uint32_t *at, uint64_t *address, uint32_t to, uint32_t entry)
 {
-	struct next n = { .e = e, .g = g };
+	int err = 0;
+
+	for (; !err && n->stub < n->stubs_end && n->stub->from < to; n->stub++) {
+		if (n->stub->from < *at || n->stub->to > to) /* .eh_frame describes them */
+			continue;
+		if (*at)
+			err = add_gap(rows, *at, n->stub->from, n->stub->address - *address, entry);
+		if (!err)
+			err = cfi_stubs_add(n->stub, rows);
+		*at = n->stub->to;
+		*address = n->stub->address + (n->stub->to - n->stub->from);
+	}
+	return err;
+}
+
+static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, const struct sources *from_where)
+{
+	struct next n = { .e = e, .g = from_where->go, .stub = from_where->stubs->at,
+			  .stubs_end = from_where->stubs->at + from_where->stubs->nr };
 	uint64_t address = 0; /* end of the last function */
 	uint32_t end = 0;     /* its offset in the file */
 	int err = 0;
@@ -84,8 +114,9 @@ static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, struct go
 		if (from < end) { /* two functions in one place: the first counts */
 			e->bad++;
 		} else {
-			if (end)
-				err = add_gap(rows, end, from, at - address, entry);
+			err = add_stubs(rows, &n, &end, &address, from, from_where->entry);
+			if (!err && end)
+				err = add_gap(rows, end, from, at - address, from_where->entry);
 			if (!err)
 				err = add_next(rows, &n, is_go);
 			end = to;
@@ -96,20 +127,21 @@ static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, struct go
 		else
 			next_function(&n);
 	}
+	if (!err)
+		err = add_stubs(rows, &n, &end, &address, UINT32_MAX, from_where->entry);
 	return err ? err : cfi_rows_add_gap(rows, end);
 }
 
-static int parse(struct cfi_table *t, const struct cfi_section *s, const struct elf_segments *segments,
-		 const struct cfi_machine *m, struct gopcsp *g, uint32_t entry)
+static int parse(struct cfi_table *t, const struct cfi_section *s, const struct sources *from)
 {
-	struct cfi_entries e = { .s = s, .segments = segments, .m = m };
+	struct cfi_entries e = { .s = s, .segments = from->segments, .m = from->machine };
 	struct cfi_rows rows = { 0 };
 	int err = cfi_entries_read(&e);
 
 	if (!err)
-		err = cfi_rows_begin(&rows, s->size + g->table.nr);
+		err = cfi_rows_begin(&rows, s->size + from->go->table.nr);
 	if (!err)
-		err = add_functions(&rows, &e, g, entry);
+		err = add_functions(&rows, &e, from);
 	*t = cfi_rows_take(&rows);
 	t->bad = e.bad;
 	cfi_entries_fini(&e);
@@ -119,9 +151,10 @@ static int parse(struct cfi_table *t, const struct cfi_section *s, const struct 
 int cfi_parse(struct cfi_table *t, const struct cfi_section *s, const struct elf_segments *segments,
 	      const struct cfi_machine *m)
 {
-	struct gopcsp none = { .bytes = NULL };
+	static const struct cfi_stubs no_stubs;
+	struct gopcsp no_go = { .bytes = NULL };
 
-	return parse(t, s, segments, m, &none, 0);
+	return parse(t, s, &(struct sources){ .segments = segments, .machine = m, .go = &no_go, .stubs = &no_stubs });
 }
 
 /* --- Files */
@@ -177,6 +210,7 @@ static int parse_file(const struct elf_file *f, struct cfi_table *t)
 {
 	struct cfi_section s = { .bytes = (const uint8_t *)"", .size = 0 };
 	struct gopcsp go = { .bytes = NULL };
+	struct cfi_stubs stubs = { 0 };
 	struct elf_segments segments;
 	void *bytes = NULL;
 	GElf_Ehdr head;
@@ -193,8 +227,9 @@ static int parse_file(const struct elf_file *f, struct cfi_table *t)
 		err = elf_section_read(f, &sh, &bytes);
 	if (bytes)
 		s = (struct cfi_section){ bytes, sh.sh_size, sh.sh_addr };
+	cfi_stubs_find(f, &stubs);
 	if (!err)
-		err = parse(t, &s, &segments, &cfi_x86_64, &go, entry_of(f, &segments, head.e_entry));
+		err = parse(t, &s, &(struct sources){ &segments, &cfi_x86_64, &go, &stubs, entry_of(f, &segments, head.e_entry) });
 	gopcsp_close(&go);
 	free(bytes);
 	return err;

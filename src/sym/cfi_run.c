@@ -122,6 +122,14 @@ struct cfi_state cfi_state_of(enum cfi_kind kind, int64_t offset, bool fp)
 	return s;
 }
 
+struct cfi_state cfi_state_of_plt(int64_t pushed)
+{
+	struct cfi_state s = cfi_state_of(CFI_PLT, 8, false);
+
+	set_cfa_kind(&s, CFI_PLT, pushed);
+	return s;
+}
+
 /* The kernel's signal frame keeps the stack pointer there. Runtimes mark code of their own as signal frames, too (OCaml, stacks
  * of coroutines), which has ordinary rules. */
 static bool is_signal_frame(const struct cfi_rule *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Compares rows of .eh_frame with libdw's result for the same addresses: of this program, its libraries and a few
  * files of the system; all of the system's files with SYSTOP_CFI_FILES. */
-#include "unit.h"
+#include "folder.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -216,9 +216,9 @@ TEST(cfi, rows_are_those_of_libdw)
 }
 
 /* The rule at an offset of a file's table. */
-static enum cfi_kind kind_at(const struct cfi_table *t, uint64_t offset)
+static const struct cfi_rule *rule_at(const struct cfi_table *t, uint64_t offset)
 {
-	enum cfi_kind kind = CFI_GAP;
+	const struct cfi_rule *rule = &t->rules[0];
 
 	for (size_t page = 0; page < t->nr_pages; page++) {
 		size_t nr;
@@ -227,9 +227,9 @@ static enum cfi_kind kind_at(const struct cfi_table *t, uint64_t offset)
 		if (t->pages[page].page != offset / UNWIND_PAGE_BYTES)
 			continue;
 		for (size_t i = 0; i < nr && rows[i].from <= offset % UNWIND_PAGE_BYTES; i++)
-			kind = t->rules[rows[i].rule].kind;
+			rule = &t->rules[rows[i].rule];
 	}
-	return kind;
+	return rule;
 }
 
 /* .eh_frame has no entry for the dynamic linker's first instructions. */
@@ -249,15 +249,73 @@ TEST(cfi, dynamic_linker_begins_without_a_caller)
 	elf_segments_read(&f, &s);
 	for (offset = s.at[0].offset; address != head.e_entry; offset++)
 		assert_true(elf_address(&s, offset, &address));
-	assert_int_equal(kind_at(&t, offset - 1), CFI_STOP);
-	assert_int_not_equal(kind_at(&t, offset - 2), CFI_STOP);
+	assert_int_equal(rule_at(&t, offset - 1)->kind, CFI_STOP);
+	assert_int_not_equal(rule_at(&t, offset - 2)->kind, CFI_STOP);
 	elf_file_close(&f);
 	cfi_fini(&t);
 	close(fd);
 }
 
+/* A program that calls libc, linked with @options. */
+static int link_program(const char *options)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line),
+		 "printf 'int puts(const char *); int rand(void); int main(void) { return puts(\"\") + rand(); }' | "
+		 "gcc -O0 -o %s -x c - %s 2> %s",
+		 in_folder("stubs"), options, in_folder("errors"));
+	if (system(line))
+		fail_msg("%s", line);
+	return open(in_folder("stubs"), O_RDONLY);
+}
+
+/* The rules of all bytes of the sections .plt*, and how many bytes that are. */
+static size_t stub_rules(int fd, struct cfi_rule *rules, size_t room)
+{
+	struct cfi_table t = { 0 };
+	struct elf_file f;
+	GElf_Shdr sh;
+	size_t nr = 0;
+
+	assert_int_equal(cfi_read(fd, &t), 0);
+	assert_int_equal(elf_file_open(&f, fd), 0);
+	for (size_t i = 1; i < f.nr_sections && elf_section_at(&f, i, &sh); i++)
+		if (elf_section_is(&f, &sh, ".plt") || elf_section_is(&f, &sh, ".plt.sec") || elf_section_is(&f, &sh, ".plt.got"))
+			for (uint64_t at = 0; at < sh.sh_size && nr < room; at++)
+				rules[nr++] = *rule_at(&t, sh.sh_offset + at);
+	elf_file_close(&f);
+	cfi_fini(&t);
+	close(fd);
+	return nr;
+}
+
+/* Stubs have the rules that GNU ld writes for them, also where a linker writes none. */
+TEST(cfi, stubs_without_an_entry)
+{
+	FOR_EACH (how, ((const char *const[]){ "-Wl,-z,lazy", "-Wl,-z,lazy,-z,ibtplt", "-Wl,-z,now" })) {
+		struct cfi_rule with[512], without[512];
+		char options[128];
+		size_t nr;
+
+		snprintf(options, sizeof(options), "%s,--ld-generated-unwind-info", *how);
+		nr = stub_rules(link_program(options), with, ARRAY_SIZE(with));
+		snprintf(options, sizeof(options), "%s,--no-ld-generated-unwind-info", *how);
+		assert_true(nr >= 16);
+		assert_int_equal(stub_rules(link_program(options), without, ARRAY_SIZE(without)), nr);
+		for (size_t i = 0; i < nr; i++) {
+			if (memcmp(&with[i], &without[i], sizeof(with[i])))
+				print_error("%s, byte %zu: kind %u %d %d, not %u %d %d\n", *how, i, without[i].kind, without[i].offset,
+					    without[i].more, with[i].kind, with[i].offset, with[i].more);
+			assert_memory_equal(&with[i], &without[i], sizeof(with[i]));
+			assert_int_not_equal(with[i].kind, CFI_GAP);
+		}
+	}
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(cfi_rows_are_those_of_libdw),
+	RUN_TESTS(cmocka_unit_test_setup_teardown(cfi_stubs_without_an_entry, folder_new, folder_drop),
+		  cmocka_unit_test(cfi_rows_are_those_of_libdw),
 		  cmocka_unit_test(cfi_dynamic_linker_begins_without_a_caller));
 }
