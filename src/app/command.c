@@ -14,12 +14,24 @@
 #include "app/priority.h"
 #include "util/fail.h"
 
+/* Whatever is the terminal reads and writes nothing from now on. */
+static void leave_terminal(void)
+{
+	int none = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && none >= 0; fd++)
+		if (isatty(fd))
+			dup2(none, fd);
+}
+
 /* In the child: waits at the gate, then executes the command; reports the error if that fails. */
-static void child(int gate, char **argv)
+static void child(int gate, char **argv, bool screen)
 {
 	char go;
 	int err;
 
+	if (screen)
+		leave_terminal();
 	loop_unblock_signals();
 	signal(SIGXFSZ, SIG_DFL);
 	priority_restore();
@@ -33,7 +45,7 @@ static void child(int gate, char **argv)
 	_exit(err == ENOENT ? 127 : 126);
 }
 
-int command_fork(struct command *c, char **argv)
+int command_fork(struct command *c, char **argv, bool screen)
 {
 	int ends[2];
 
@@ -50,7 +62,7 @@ int command_fork(struct command *c, char **argv)
 	}
 	if (!c->pid) {
 		close(ends[0]);
-		child(ends[1], argv);
+		child(ends[1], argv, screen);
 	}
 	close(ends[1]);
 	c->gate = ends[0];

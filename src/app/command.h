@@ -2,6 +2,7 @@
 #ifndef SYSTOP_APP_COMMAND_H
 #define SYSTOP_APP_COMMAND_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The command after "--". It is forked early, so that its pid can be in scope from the start and it keeps the rights
@@ -12,8 +13,9 @@ struct command {
 	int status;   /* as from waitpid, after its end */
 };
 
-/* command_fork - 0, or -errno after fail(). */
-int command_fork(struct command *c, char **argv);
+/* command_fork - 0, or -errno after fail(). @screen: systop has the terminal, of which the command gets nothing: it reads
+ * nothing, and what it would write there is dropped. */
+int command_fork(struct command *c, char **argv, bool screen);
 
 /* command_start - releases the command. Returns 0, or -errno after fail() if it cannot be executed. */
 int command_start(struct command *c);

@@ -119,7 +119,7 @@ static void bash_print(FILE *to)
 	fputs("# bash completion of systop\n"
 	      "_systop()\n"
 	      "{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words i IFS=$'\\n'\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words word quoted i IFS=$'\\n'\n"
 	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 	      "\t\t[[ ${COMP_WORDS[i]} == -- ]] || continue\n"
 	      "\t\tif declare -F _command_offset >/dev/null; then\n"
@@ -144,7 +144,11 @@ static void bash_print(FILE *to)
 			fprintf(to, "--%s\n", o->name);
 	fputs("' ;;\n"
 	      "\tesac\n"
-	      "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	      "\t# not compgen -W, which would expand names of cgroups, and run commands in them\n"
+	      "\twhile read -r word; do\n"
+	      "\t\tprintf -v quoted %q \"$word\"\n"
+	      "\t\t[[ $word && ($word == \"$cur\"* || $quoted == \"$cur\"*) ]] && COMPREPLY+=(\"$quoted\")\n"
+	      "\tdone <<<\"$words\"\n"
 	      "}\n"
 	      "complete -F _systop systop\n",
 	      to);

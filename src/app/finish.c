@@ -50,6 +50,7 @@ void finish_trace(struct systop *s, bool asked_to_end)
 		return;
 	}
 	finish_save(s, -1); /* of --on or SIGUSR1 */
+	s->recorded = true;
 	err = save_start(s->save, o->exporter, name, o->file_fd, "", NULL);
 	finish_save(s, asked_to_end ? o->file_fd : -1);
 	if (!err)

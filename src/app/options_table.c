@@ -34,7 +34,7 @@ static const struct argp_option own_options[] = {
 	{ "max-mem", KEY_MAX_MEM, "SIZE", 0, "limit its memory likewise, such as 100M or 1G (default: no limit)", 1 },
 	{ "on", KEY_ON, "EXPR", 0, "save a trace when a thread does this, and continue: 'runq.p99>20ms', 'd>2s comm=java'", 1 },
 	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most N traces per hour (default 6)", 1 },
-	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here); --on and e save beside that file; with --duration and no other output it records, as -w FILE does", 1 },
+	{ "output", 'o', "FILE", 0, "where w saves (default: systop-HOST-TIME.pb here); --on and e save beside that file, or beside that of -w; with --duration and no other output it records, as -w FILE does", 1 },
 	{ "args", KEY_ARGS, 0, 0, "save the arguments of processes in traces, too: they may contain passwords", 1 },
 	{ "redact", KEY_REDACT, 0, 0, "leave arguments out of all exports, and replace the names of threads, cgroups and files by hashes", 1 },
 	{ "log", KEY_LOG, "FILE", 0, "append messages from while the screen is open, and the report of a crash, to FILE", 1 },

@@ -100,10 +100,10 @@ void run_report_save(struct systop *s)
 		tui_notice(s->tui, "%s%s%s", text, has_fix ? "; fix: " : "", has_fix ? save_fix(err) : "");
 	} else if (s->options.output == OUTPUT_SCREEN) {
 		complain("%s%s", text, save_busy(s->save) ? "; Ctrl-C: no file" : "");
-	} else if (!save_busy(s->save) && (!options_need(&s->options, EXPORT_WINDOW) || !err)) {
+	} else if (!save_busy(s->save) && (!s->recorded || !err)) {
 		complain("%s", text);
 	}
-	if (!s->tui && has_fix && !options_need(&s->options, EXPORT_WINDOW))
+	if (!s->tui && has_fix && !s->recorded)
 		complain("fix: %s", save_fix(err));
 }
 
@@ -259,10 +259,10 @@ enum loop_verdict run_file_verdict(struct systop *s)
 	return LOOP_FAILED;
 }
 
-/* The processes have ended: reports what was sampled at once. */
+/* The processes have ended, and those that they forked: reports what was sampled at once. */
 static enum loop_verdict on_sampled_harvest(struct systop *s)
 {
-	if (!target_ended(&s->target) || s->options.command)
+	if (s->options.command || !target_ended(&s->target) || collect_scope_lives(s->collect))
 		return LOOP_GO_ON;
 	return run_tick(s) == LOOP_FAILED ? LOOP_FAILED : LOOP_STOP;
 }
@@ -292,8 +292,8 @@ static enum loop_verdict on_harvest(void *arg)
 static void on_save(void *arg)
 {
 	struct systop *s = arg;
-
-	int err = save_start(s->save, &export_trace, s->options.save_path, s->options.save_fd, "", NULL);
+	const char *path = s->options.save_path ? s->options.save_path : s->sources.folder;
+	int err = save_start(s->save, &export_trace, path, s->options.save_fd, "", NULL);
 
 	if (err ? err != -EBUSY && err != -EOPNOTSUPP : s->options.output == OUTPUT_SCREEN)
 		run_report_save(s);

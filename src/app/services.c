@@ -340,13 +340,12 @@ static int samples(void *arg)
 	return collect_frequency(c, 0) ? collect_samples(c) : 0;
 }
 
-/* A file of /dev, such as /dev/stdout, has no folder to save in. */
 static void find_folder(struct services *from)
 {
-	const char *end = from->save_path && from->save_fd < 0 ? strrchr(from->save_path, '/') : NULL;
+	const char *end = from->beside ? strrchr(from->beside, '/') : NULL;
 
 	if (end)
-		snprintf(from->folder, sizeof(from->folder), "%.*s", (int)(end + 1 - from->save_path), from->save_path);
+		snprintf(from->folder, sizeof(from->folder), "%.*s", (int)(end + 1 - from->beside), from->beside);
 }
 
 void services_init(struct host *h, struct services *from)

@@ -25,7 +25,8 @@ struct services {
 	struct save *save;
 	const char *save_path; /* destination; NULL: a generated name */
 	int save_fd;           /* -1: none */
-	char folder[PATH_MAX]; /* of files whose names are generated: that of @save_path, ending in "/"; "": the present one */
+	const char *beside;    /* file in whose folder files with generated names are; NULL: in the present one */
+	char folder[PATH_MAX]; /* that one, ending in "/"; "": the present one */
 	struct config_writer config;
 	const struct sink *output; /* of the screen */
 	struct topology_reader topology;

@@ -50,6 +50,14 @@ static int on_table(void *arg, uint32_t file, int fd)
 	return collect_table(((struct systop *)arg)->collect, file, fd);
 }
 
+/* The file of -o, or of -w. One of /dev, such as /dev/stdout, has no folder to save in. */
+static const char *beside(const struct options *o)
+{
+	if (o->save_path)
+		return o->save_fd < 0 ? o->save_path : NULL;
+	return options_need(o, EXPORT_WINDOW) && o->file_fd < 0 ? o->file : NULL;
+}
+
 static int start_names(struct systop *s)
 {
 	struct names_options o = {
@@ -69,6 +77,7 @@ static int start_names(struct systop *s)
 		.containers = s->containers,
 		.save_path = s->options.save_path,
 		.save_fd = s->options.save_fd,
+		.beside = beside(&s->options),
 		.config = { .role = PROCESS_CONFIG },
 		.output = &s->output,
 		.topology = { .sys = TOPOLOGY_SYS },
@@ -124,6 +133,8 @@ static int open_screen(struct systop *s)
 		.notice = s->notice,
 	};
 
+	if (s->options.command && !*s->notice)
+		snprintf(s->notice, sizeof(s->notice), "the command's output to the terminal is dropped: use sh -c 'COMMAND > FILE'");
 	s->host.name = s->uts.nodename;
 	s->host.kernel = s->uts.release;
 	s->host.version = PACKAGE_VERSION;
@@ -207,7 +218,7 @@ static int check_recorder(const struct systop *s)
 	if (rings_slots(collect_rings(s->collect)))
 		return 0;
 	fail(-ENOMEM, EXIT_STATUS_USAGE, "cannot record: no memory for the recorder's rings");
-	fail_why("each CPU needs 16K at least; it has --window-mem, or else 1 %% of the host's memory and a quarter of --max-mem");
+	fail_why("each CPU needs 16K at least; it has --window-mem, or else 1 %% of the host's memory, a quarter of --max-mem, and of what is left in its cgroup's limit");
 	fail_fix("systop --window-mem 64M, or more");
 	return -ENOMEM;
 }
@@ -259,7 +270,7 @@ int start(struct systop *s)
 		err = s->cgroups ? 0 : -EIO;
 	}
 	if (!err && s->options.command) {
-		err = command_fork(&s->command, s->options.command);
+		err = command_fork(&s->command, s->options.command, s->options.output == OUTPUT_SCREEN);
 		if (!err)
 			target_add(&s->target, s->command.pid);
 	}

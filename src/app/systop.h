@@ -62,7 +62,8 @@ struct systop {
 	struct target target;
 	char **argv;
 	struct capture_plan plan; /* of -w */
-	bool gone; /* the processes of -p have ended */
+	bool recorded; /* -w has ended: the last save is its own, and finish_trace() reports what goes wrong */
+	bool gone;     /* the processes of -p have ended */
 	uint64_t ticks;
 	uint64_t tick_ns; /* when the last one began, CLOCK_MONOTONIC */
 };

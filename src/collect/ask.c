@@ -38,6 +38,11 @@ void collect_scope_ended(struct collect *c, pid_t id, bool thread)
 	scope_uncover(c->scope, id, thread ? SCOPE_THREAD : SCOPE_PROCESS);
 }
 
+bool collect_scope_lives(const struct collect *c)
+{
+	return slots_any(c->sched);
+}
+
 int collect_files_fd(const struct collect *c)
 {
 	return ring_buffer__epoll_fd(c->file_events);

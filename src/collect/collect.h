@@ -75,6 +75,9 @@ void collect_scope_cgroups(struct collect *c, const struct collect_cgroup *cgrou
  * scope. */
 void collect_scope_ended(struct collect *c, pid_t id, bool thread);
 
+/* collect_scope_lives - whether a thread in scope lives now. */
+bool collect_scope_lives(const struct collect *c);
+
 /* collect_harvest - every 250 ms: reads the final values of threads that died, and what else cannot wait for the next tick;
  * nothing if all of it can. Returns 0; 1 if there are more at @deadline (CLOCK_MONOTONIC ns), which wait for the next call;
  * or -errno. */

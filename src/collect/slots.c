@@ -366,6 +366,17 @@ int slots_baseline(struct slots *s, uint64_t now)
 	return err ? err : ended;
 }
 
+bool slots_any(const struct slots *s)
+{
+	for (uint32_t i = 1; i <= slots_used(s->mem.shared, s->mem.max); i++) {
+		const struct slot *slot = &s->mem.slots[i];
+
+		if (slot->in_scope && slot->state != SLOT_FREE && slot->state != SLOT_DEAD)
+			return true;
+	}
+	return false;
+}
+
 const uint32_t *slots_queued(const struct slots *s)
 {
 	return s->queued;

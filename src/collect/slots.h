@@ -34,6 +34,9 @@ struct slots *slots_new(const struct slots_memory *mem, struct model *model, str
 			const struct collector_set *with);
 void slots_free(struct slots *s);
 
+/* slots_any - whether a thread in scope lives now. */
+bool slots_any(const struct slots *s);
+
 /* slots_usage - where to read what threads used; borrowed. Without it, that is unknown. */
 void slots_usage(struct slots *s, struct usages *usages);
 

@@ -81,6 +81,9 @@ const char *cgroup_file_path(const struct cgroups *c, const struct cgroup *cgrou
 size_t cgroup_file_text(const struct cgroups *c, const struct node *n, const char *mount, const char *name, char *text,
 			size_t size);
 
+/* cgroup_is_there - whether its folder is still its own: another cgroup can have its path by now. */
+bool cgroup_is_there(const struct cgroups *c, const struct node *n);
+
 /* cgroup_read_limit - reads its CPU limit, if it has one. */
 void cgroup_read_limit(const struct cgroups *c, struct node *n);
 

@@ -74,8 +74,7 @@ bool cgroups_below_limit(const struct cgroup *cgroup)
 	return false;
 }
 
-/* Another cgroup can have its path by now. */
-static bool is_same(const struct cgroups *c, const struct node *n)
+bool cgroup_is_there(const struct cgroups *c, const struct node *n)
 {
 	char path[2 * PATH_MAX];
 	struct stat st;
@@ -93,7 +92,7 @@ void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, struct cgroup_limit
 	if (!n->quota_ns)
 		return;
 	*limit = (struct cgroup_limit){ VALUE_NA, VALUE_NA, n->quota_ns, n->period_ns };
-	if (!is_same(c, n) || !read_stat(c, n, &nr, &ns)) {
+	if (!cgroup_is_there(c, n) || !read_stat(c, n, &nr, &ns)) {
 		n->limit_known = false;
 		return;
 	}

@@ -48,8 +48,10 @@ static uint64_t read_bytes(const struct cgroups *c, const struct node *n, const 
 
 static void read_memory(const struct cgroups *c, struct node *n)
 {
-	uint64_t memory = read_bytes(c, n, c->memory_v1 ? "memory.usage_in_bytes" : "memory.current"), swap = VALUE_NA;
+	uint64_t memory = VALUE_NA, swap = VALUE_NA;
 
+	if (cgroup_is_there(c, n))
+		memory = read_bytes(c, n, c->memory_v1 ? "memory.usage_in_bytes" : "memory.current");
 	if (memory != VALUE_NA) /* v1 has the sum of both */
 		swap = read_bytes(c, n, c->memory_v1 ? "memory.memsw.usage_in_bytes" : "memory.swap.current");
 	if (c->memory_v1 && swap != VALUE_NA)
@@ -81,7 +83,7 @@ static void folder_in(const char *mount, const char *path, char *folder, size_t 
 void cgroups_folders(const struct cgroups *c, const struct cgroup *cgroup, char *memory, char *pressure, size_t size)
 {
 	*memory = *pressure = '\0';
-	if (cgroup->aside || ((const struct node *)cgroup)->unnamed)
+	if (cgroup->aside || ((const struct node *)cgroup)->unnamed || !cgroup_is_there(c, (const struct node *)cgroup))
 		return;
 	folder_in(c->memory, cgroup_file_path(c, cgroup), memory, size);
 	folder_in(c->mount, cgroup_file_path(c, cgroup), pressure, size);

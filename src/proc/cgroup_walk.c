@@ -104,7 +104,7 @@ static int step(struct cgroups *c)
 		close_dir(w);
 		return 0;
 	}
-	if (d->d_type != DT_DIR || d->d_name[0] == '.')
+	if (d->d_type != DT_DIR || !strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
 		return 0;
 	n = cgroup_below(c, &w->of->cgroup, d->d_name, d->d_ino);
 	return n ? VEC_PUSH(w->todo, w->nr_todo, w->todo_room, n) : -ENOMEM;

@@ -59,6 +59,21 @@ struct room {
 	uint64_t limit, left;
 };
 
+/* Bytes of a cgroup's @used ones that are files that were not read lately: they go when memory is needed. */
+static uint64_t reclaimable(const struct cgroup_mount *mount, const char *folder, uint64_t used)
+{
+	const char *name = mount->controllers ? "\ntotal_inactive_file " : "\ninactive_file ", *at;
+	char text[8192];
+	uint64_t bytes;
+
+	if (!file_text(text, sizeof(text), "%s/memory.stat", folder))
+		return 0;
+	at = strstr(text, name);
+	if (!at || sscanf(at + strlen(name), "%" SCNu64, &bytes) != 1)
+		return 0;
+	return bytes < used ? bytes : used;
+}
+
 static struct room room_in(const struct cgroup_mount *mount)
 {
 	const char *most = mount->controllers ? "memory.limit_in_bytes" : "memory.max";
@@ -73,8 +88,10 @@ static struct room room_in(const struct cgroup_mount *mount)
 		char *last = strrchr(folder, '/');
 
 		if (read_number(folder, most, &max) && read_number(folder, now, &used)) {
-			uint64_t left = max > used ? max - used : 0;
+			uint64_t left;
 
+			used -= reclaimable(mount, folder, used);
+			left = max > used ? max - used : 0;
 			room.limit = max < room.limit ? max : room.limit;
 			room.left = left < room.left ? left : room.left;
 		}

@@ -112,6 +112,16 @@ def no_room():
         assert not os.listdir(d)
 
 
+def forked():
+    """A profile of a process goes on while what that has forked does."""
+    with subprocess.Popen(["sh", "-c", f"sleep {10 if GUEST else 2}; {load_path('spin')} user 9 > /dev/null & sleep 1"]) as load:
+        began = time.monotonic()
+        done = subprocess.run([SYSTOP, "--folded=cpu", "-n", "1", "-d", "20" if GUEST else "6", "-p", str(load.pid)], capture_output=True, text=True,
+                              check=True, timeout=100)
+        took = time.monotonic() - began
+    assert took >= 6 and ";main" in done.stdout, (took, done)
+
+
 def long_ones():
     """No duration is too long: another limit ends the run."""
     for seconds in "601", "2h", "876000h":
@@ -159,6 +169,7 @@ def main():
     tap.case("-w: more than the rings hold", more_than_fits)
     tap.case("-w: ended before it began", before_it_began)
     tap.case("it is not the only end", whichever_is_first)
+    tap.case("--folded -p: what it forked goes on", forked)
     tap.case("it has no limit", long_ones)
     tap.case("-w, --on: no room for the rings", no_room)
     tap.case("-b SEC N", as_vmstat)

@@ -129,8 +129,9 @@ def loops(pages):
     return f"{100 * first:.1f} % and {100 * second:.1f} % of {sum_} faults"
 
 
-def charged():
-    """Of a cgroup: what the hierarchy with the memory controller has for the same path."""
+@contextlib.contextmanager
+def charging():
+    """Cgroups of one path in the hierarchy with the memory controller and the shown one, and the file with the charge."""
     v2, v1 = mount_of("cgroup2"), mount_of("cgroup", "memory")
     with contextlib.ExitStack() as stack:
         name = f"systop-memory-{os.getpid()}"
@@ -143,6 +144,13 @@ def charged():
                 f.write("+memory")
             cgroups = [stack.enter_context(Cgroup(name))]
             file = os.path.join(cgroups[0].path, "memory.current")
+        yield cgroups, file
+
+
+def charged():
+    """Of a cgroup: what the hierarchy with the memory controller has for the same path."""
+    with charging() as (cgroups, file):
+        name = cgroups[0].name
         load = subprocess.Popen([load_path("memory"), "anon", "64"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 text=True, preexec_fn=lambda: [one.add(os.getpid()) for one in cgroups])
         with load:
@@ -158,6 +166,30 @@ def charged():
     shown_ = row["memory_bytes"]
     assert shown_ >= 64 * MIB and abs(shown_ - truth) <= 64 * PAGE * CPUS, (shown_, truth)
     return f"{truth / MIB:.1f} MiB"
+
+
+def made_again():
+    """A cgroup that was removed has no memory, although there is another one in its place."""
+    with charging() as (cgroups, _):
+        name = cgroups[0].name
+        with Systop("-d", "0.3", "-c", name) as systop:
+            for again in range(2):
+                with subprocess.Popen(["sleep", "60"], preexec_fn=lambda: [one.add(os.getpid()) for one in cgroups]) as load:
+                    lines = [systop.line() for _ in range(6)]
+                    load.kill()
+                    load.wait()
+                for one in cgroups if not again else ():
+                    while True:
+                        try:
+                            os.rmdir(one.path)
+                            break
+                        except OSError:
+                            time.sleep(0.05)
+                    os.mkdir(one.path)
+    rows = [[row["memory_bytes"] for row in line["cgroups"] if row["path"].endswith(name)] for line in lines]
+    assert any(len(row) == 2 for row in rows), f"the first one is not listed any more: {rows}"
+    assert all(sum(bytes is not None for bytes in row) <= 1 for row in rows), rows
+    assert rows[-1] and any(rows[-1]), rows
 
 
 def in_turn():
@@ -228,8 +260,10 @@ def main():
     tap.case("a process that sleeps has its turn", in_turn)
     if mount_of("cgroup", "memory") or os.path.exists("/sys/fs/cgroup/memory.stat"):
         tap.case("what a cgroup is charged for", charged)
+        tap.case("a cgroup that was removed and made again", made_again)
     else:
         tap.skip("what a cgroup is charged for", "no memory controller")
+        tap.skip("a cgroup that was removed and made again", "no memory controller")
     tap.case("kernel threads have none", unknown)
     tap.case("memory and load of the host", host)
     tap.done()

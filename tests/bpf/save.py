@@ -437,6 +437,17 @@ def names_taken(preexec):
                 assert f.read() == "another's", name
 
 
+def beside():
+    """Files of --on are beside the recording's, wherever systop was started."""
+    for option in "-o", "-w":
+        with folder() as d, folder() as elsewhere:
+            done = subprocess.run([os.path.abspath(SYSTOP), option, f"{d}/trace", "--duration", "1", "-d", "0.3", "--on",
+                                   "threads>0"], capture_output=True, text=True, check=False, timeout=120, cwd=elsewhere)
+            files = sorted(os.listdir(d))
+            assert not done.returncode and len(files) == 2 and files[0].startswith("systop-") and files[1] == "trace", (files, done)
+            assert all(is_trace(f"{d}/{name}") for name in files) and not os.listdir(elsewhere), os.listdir(elsewhere)
+
+
 def both_at_once():
     """Another save goes on when the recording ends: both files are there."""
     with folder() as d:
@@ -462,6 +473,7 @@ def main():
     tap.case("/dev/stdout is standard output", standard_output)
     tap.case("in a container that refuses clone3()", in_a_container)
     tap.case("another save at the end of a recording", both_at_once)
+    tap.case("files of --on during a recording", beside)
     tap.case("names that are taken", names_taken, None)
     tap.case("a directory, a socket, a block device", not_files)
     tap.case("what is at the path of -o later", later)

@@ -28,6 +28,14 @@ def with_systop():
     return {**os.environ, "PATH": os.path.dirname(SYSTOP) + ":" + os.environ["PATH"]}
 
 
+def put_program(folder, *lines):
+    """A systop that prints these lines."""
+    path = os.path.join(folder, "systop")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\ncat << 'END'\n" + "\n".join(lines) + "\nEND\n")
+    os.chmod(path, 0o755)
+
+
 def bash():
     script = completions("bash") + """
 complete_line() {
@@ -55,6 +63,18 @@ complete_line systop -- pytho
     assert "root" in lines[4].split(), lines
     assert lines[5] == "", lines
     assert "python3" in lines[6].split(), lines
+
+    # Names of cgroups are offered as they are, and nothing in them runs.
+    with tempfile.TemporaryDirectory() as folder:
+        names = ["/a\\x2db.service", f"/$(touch {folder}/ran)", "/a b"]
+        put_program(folder, "HIERARCHY THREADS PATH", *(f"v2 1 {name}" for name in names))
+        ask = script.partition("complete_line systop --comp")[0] + """
+complete_line systop -c / | xargs printf '%s\n'
+complete_line systop -c '/a\\\\x2'
+"""
+        done = run("bash", "-c", ask, env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+        assert done.stdout.splitlines() == sorted(names) + ["/a\\\\x2db.service"] and not done.stderr, done
+        assert os.listdir(folder) == ["systop"], os.listdir(folder)
 
 
 def zsh():

@@ -233,6 +233,23 @@ def started(seconds, first, *args):
         assert seconds - 2 <= took <= seconds + 15, took
 
 
+def command():
+    """A command has its own program's terminal only as far as the screen leaves it: what it writes does not disturb that, and it
+    takes no keys."""
+    with tempfile.TemporaryDirectory() as folder, Terminal(80, 24) as t:
+        t.start("--", "sh", "-c", f"'for i in 1 2 3 4 5 6 7 8 9; do echo OUTPUT; sleep 0.1; done; cat > {folder}/keys; "
+                                  f"echo read > {folder}/ended; sleep 60'")
+        t.wait("is dropped")
+        for _ in range(2):
+            time.sleep(1)
+            assert not re.search(r"^ *OUTPUT", t.screen(), re.MULTILINE), t.screen()
+        t.keys("2")
+        t.wait("CGROUP")
+        assert os.path.exists(f"{folder}/ended") and not os.path.getsize(f"{folder}/keys")
+        t.keys("q")
+        t.wait(r"^\$ ?$")
+
+
 def threads_first():
     with tempfile.NamedTemporaryFile("w", suffix=".systoprc") as config:
         config.write("[view]\nstart = processes\n")
@@ -367,6 +384,7 @@ def main():
     tap.case("3 and f", everything)
     tap.case("--duration ends the screen", started, 3, "TID")
     tap.case("--duration ends any view", started, 3, r"\[4:Latency\]", "--view", "latency", "-d", "10")
+    tap.case("-- COMMAND", command)
     tap.case("-H", threads_first)
     tap.case("-t", one_thread)
     tap.case("-F 0", no_sampler)

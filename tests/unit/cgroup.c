@@ -49,6 +49,12 @@ static struct cgroups *open_tree(void)
 	make("/a");
 	make("/a/z");
 	make("/a-");
+	make("/a/.y"); /* as lxc-attach makes them */
+	c = cgroups_open(folder);
+	assert_non_null(c);
+	assert_string_equal(listed(c), "/ /a /a/.y /a/z /a- /b ");
+	drop("/a/.y");
+	cgroups_free(c);
 	c = cgroups_open(folder);
 	assert_non_null(c);
 	assert_string_equal(listed(c), "/ /a /a/z /a- /b ");
