@@ -62,6 +62,8 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 	part.from = r->end;
 	part.until = at;
 	part.state = slot_state(was);
+	if (part.state == STATE_D) /* it is counted where it is now */
+		part.state = STATE_SLEEP;
 	r->life = life;
 	taken = slots_taken(s, index, was);
 	slot_take_longest(&s->shown[index], &s->mem.slots[index], was);

@@ -83,13 +83,14 @@ int model_sample(struct model *m, const struct stack_sample *s)
 	return b ? VEC_PUSH(b->samples, b->nr_samples, b->samples_room, *s) : -ENOMEM;
 }
 
+/* A paused screen may have lists made from all ticks that were remembered when its own was built. */
 static uint64_t oldest_shown(const struct model *m)
 {
 	uint64_t oldest = history_oldest(m->history);
 
 	for (const struct tick_node *n = m->held; n; n = n->next)
-		if (n->tick.seq < oldest)
-			oldest = n->tick.seq;
+		if (n->oldest < oldest)
+			oldest = n->oldest;
 	return oldest < m->seq ? oldest : m->seq;
 }
 

@@ -9,6 +9,7 @@
 #include "model/sample.h"
 #include "model/wait.h"
 #include "model/wait_functions.h"
+#include "query/latency.h"
 #include "query/stack_walk.h"
 #include "util/format.h"
 #include "util/text.h"
@@ -24,17 +25,26 @@ static void forget(struct blocked *s)
 	map_fini(&s->of);
 }
 
+static void name_after(struct waiter *w, const struct life *life)
+{
+	w->row.thread = life;
+	w->row.process = life->process;
+	w->row.cgroup = life->cgroup;
+}
+
+/* All lives of a thread are one waiter: it gets another one with each name and cgroup. */
 static struct waiter *waiter_of(struct blocked *s, const struct life *life)
 {
-	struct waiter *w = map_get(&s->of, (uintptr_t)life);
+	uint64_t key = latency_thread_key(life);
+	struct waiter *w = map_get(&s->of, key);
 
 	if (w)
 		return w;
 	w = calloc(1, sizeof(*w));
-	if (!w || VEC_PUSH(s->at, s->nr, s->room, w) || map_put(&s->of, (uintptr_t)life, w))
+	if (!w || VEC_PUSH(s->at, s->nr, s->room, w) || map_put(&s->of, key, w))
 		return NULL; /* the waiter is freed with the others */
-	w->row = (struct row){ .kind = ROW_THREAD, .state = STATE_SLEEP, .number = life->tid, .thread = life,
-			       .process = life->process, .cgroup = life->cgroup };
+	w->row = (struct row){ .kind = ROW_THREAD, .state = STATE_SLEEP, .number = life->tid };
+	name_after(w, life);
 	return w;
 }
 
@@ -87,6 +97,7 @@ static int add_ended(struct blocked *s, const struct tick *t)
 		w = waiter_of(s, a->life);
 		if (!w)
 			return -ENOMEM;
+		name_after(w, a->life);
 		w->count += a->count;
 		w->ended_ns += a->ns;
 		add_to_slot(w, a);
@@ -97,7 +108,7 @@ static int add_ended(struct blocked *s, const struct tick *t)
 static int add_counts(struct blocked *s, const struct tick *shown)
 {
 	uint64_t oldest;
-	int err = add_ended(s, shown);
+	int err = 0;
 
 	tick_past(shown, &oldest);
 	s->refreshes = shown->seq >= oldest ? shown->seq - oldest + 1 : 1;
@@ -106,7 +117,7 @@ static int add_counts(struct blocked *s, const struct tick *shown)
 
 		err = t ? add_ended(s, t) : 0;
 	}
-	return err;
+	return err ? err : add_ended(s, shown);
 }
 
 /* Adds the threads that are in D state at the end of the refresh. */
@@ -122,6 +133,7 @@ static int add_now(struct blocked *s, const struct tick *t)
 		w = waiter_of(s, r->thread);
 		if (!w)
 			return -ENOMEM;
+		name_after(w, r->thread);
 		s->now++;
 		w->now = true;
 		w->row.state = STATE_D;

@@ -38,7 +38,7 @@ struct waiter {
 struct blocked {
 	struct waiter **at;    /* allocated one by one: lists point to them */
 	size_t nr, room;
-	struct map of;         /* life -> waiter */
+	struct map of;         /* latency_thread_key() -> waiter */
 	uint32_t now;          /* number in D state */
 	size_t refreshes;      /* number of refreshes covered */
 };

@@ -182,8 +182,8 @@ static bool term_ask(const struct term *t, const struct row *r, uint64_t interva
 /* What the result depends on, if rows share it; NULL: the name. A word depends on the name, too. */
 static const void *shared_by(const struct term *t, const struct row *r)
 {
-	if (t->key == KEY_METRIC)
-		return r->values;
+	if (t->key == KEY_METRIC) /* threads and processes that slept share their values, but not their levels */
+		return metrics[t->metric].kind == KIND_LEVEL && r->kind != ROW_CGROUP ? (const void *)r->levels : r->values;
 	if (key_of_cgroup(t->key) || r->kind == ROW_CGROUP)
 		return r->cgroup;
 	if (t->key == KEY_COMM || !cmdline_shown(r->process))

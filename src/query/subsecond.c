@@ -89,7 +89,7 @@ static int on_turn(struct subsecond *s, int cpu, const struct event *e)
 	if (!err && e->kind == RING_WAKING)
 		err = add_turn(s, e->tid, e->at, TURN_WAITS);
 	if (!err && e->kind == RING_SWITCH)
-		err = add_turn(s, e->other, e->at, waits ? TURN_WAITS : TURN_BLOCKED);
+		err = add_turn(s, e->other, e->at, waits ? TURN_STOPS : TURN_BLOCKED);
 	if (!err && e->kind == RING_SWITCH && !e->outside)
 		err = add_turn(s, e->tid, e->at, TURN_RUNS);
 	return err;
@@ -130,8 +130,8 @@ static int sort_turns(struct subsecond *s)
 	return 0;
 }
 
-/* A waking can come while the thread runs, and lets it run on: its next wait begins with the waking that ends its
- * block. One that came just before the block, by another CPU's clock, and that no other follows, ended it. */
+/* A waking can come while the thread runs, and lets it run on: its next wait begins when it is preempted, or with the waking
+ * that ends its block. One that came just before the block, by another CPU's clock, and that no other follows, ended it. */
 static int take_turn(struct subsecond *s, const struct subsecond_turn *t)
 {
 	uint64_t waiting = (uintptr_t)map_get(&s->waiting, t->tid);
@@ -139,6 +139,8 @@ static int take_turn(struct subsecond *s, const struct subsecond_turn *t)
 	switch (t->to) {
 	case TURN_WAITS:
 		return waiting && !(waiting & 1) ? 0 : map_put(&s->waiting, t->tid, (void *)(uintptr_t)(t->at << 1));
+	case TURN_STOPS:
+		return map_put(&s->waiting, t->tid, (void *)(uintptr_t)(t->at << 1));
 	case TURN_BLOCKED:
 		return waiting ? map_put(&s->waiting, t->tid, (void *)(uintptr_t)(waiting | 1)) : 0;
 	default:
@@ -182,11 +184,13 @@ static int on_event(void *arg, int cpu, const struct event *e)
 int subsecond_read(struct subsecond *s, const struct source *source, uint64_t until)
 {
 	uint64_t from = s->until, since = from * SEC;
+	bool gap;
 	int err;
 
 	if (until <= from)
 		return 0;
-	if (until - from > SUBSECOND_SECONDS)
+	gap = until - from > SUBSECOND_SECONDS;
+	if (gap)
 		from = until - SUBSECOND_SECONDS;
 	for (uint64_t second = from; second < until; second++)
 		memset(parts_of(s, second), 0, SUBSECOND_PARTS * sizeof(*s->parts));
@@ -194,8 +198,8 @@ int subsecond_read(struct subsecond *s, const struct source *source, uint64_t un
 	s->nr_turns = s->nr_runs = 0;
 	s->cpu = -1;
 	err = source->recorded_events(source->arg, from * SEC, until * SEC, &since, on_event, s);
-	if (since > from * SEC)
-		map_fini(&s->waiting); /* events were lost: threads that ran since would still count as waiting */
+	if (gap || since > from * SEC)
+		map_fini(&s->waiting); /* events were not read: threads that ran since would still count as waiting */
 	if (!err && s->metric == SUBSECOND_RUNQ)
 		err = pair_turns(s);
 	for (uint64_t second = from; second < until; second++)

@@ -27,7 +27,7 @@ enum subsecond_metric {
 struct subsecond_turn {
 	uint64_t at;
 	uint32_t tid;
-	enum { TURN_WAITS, TURN_RUNS, TURN_BLOCKED } to;
+	enum { TURN_WAITS, TURN_RUNS, TURN_STOPS, TURN_BLOCKED } to;
 };
 
 /*

@@ -11,12 +11,19 @@
 
 #define HOUR_NS 3600000000000ULL
 
-/* How long a thread has been in D at the end of the tick. 0: it is not. */
+/* The longest time for which a thread has been in D at the end of the tick, or had been when it left D in this tick: at most
+ * that. 0: it was not at the tick's beginning. */
 static uint64_t in_d_for(const struct row *r, const struct tick *t)
 {
-	const struct block *b = r->thread->block;
+	int64_t began = t->awake_ns - (int64_t)t->interval_ns, longest = 0;
 
-	return b && b->metric == METRIC_D && b->until == BLOCK_ON && t->awake_ns > b->since ? t->awake_ns - b->since : 0;
+	for (const struct block *b = r->thread->block; b && b->until >= began; b = b->before) {
+		int64_t ns = b->until == BLOCK_ON ? t->awake_ns - b->since : began - b->since + (int64_t)r->values->v[METRIC_D];
+
+		if (b->metric == METRIC_D && ns > longest)
+			longest = ns;
+	}
+	return longest;
 }
 
 static bool matches(const struct trigger *t, const struct row *r, const struct tick *tick)

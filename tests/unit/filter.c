@@ -136,6 +136,26 @@ TEST(filter, threads)
 			fail_msg("\"%s\" is not %d", c->text, c->want);
 }
 
+/* Threads and processes that slept share their values. */
+TEST(filter, memory_of_each)
+{
+	const uint64_t megabytes[] = { 2000, 1, 500 };
+	struct levels levels[ARRAY_SIZE(megabytes)];
+	struct filter_error error;
+	struct filter *f = filter_parse("rss>100M", user, &error);
+
+	assert_non_null(f);
+	for (size_t i = 0; i < ARRAY_SIZE(megabytes); i++) {
+		struct row one = row;
+
+		levels_unknown(&levels[i]);
+		levels[i].v[METRIC_RSS - METRIC_LEVELS] = megabytes[i] << 20;
+		one.levels = &levels[i];
+		assert_int_equal(filter_match(f, &one, &tick), megabytes[i] > 100);
+	}
+	filter_free(f);
+}
+
 TEST(filter, other_rows)
 {
 	struct row p = row, c = row;
@@ -197,6 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		cmocka_unit_test(filter_threads),
+		cmocka_unit_test(filter_memory_of_each),
 		cmocka_unit_test(filter_other_rows),
 		cmocka_unit_test(filter_errors_point_at_the_column),
 	};

@@ -384,6 +384,88 @@ TEST(blocked, the_longest_block_is_exact_or_a_limit)
 	assert_string_equal(longest(&two, both, 2), "1.9s");
 }
 
+/* Whether the model has a stack with a frame in the file. */
+static bool has_file(const struct model *m, uint32_t file)
+{
+	uint64_t bits[2];
+
+	model_files(m, bits, 128);
+	return bits[file / 64] >> file % 64 & 1;
+}
+
+/* The stacks in the list of a screen that is paused stay, however long. */
+TEST(blocked, stacks_of_a_paused_screen)
+{
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 10, "a", &root);
+	struct stack *made = calloc(1, sizeof(*made) + sizeof(uint64_t));
+	struct stack_sample sample = { .life = l, .metric = METRIC_D, .weight = 1, .whole = 2 * MS };
+	const struct tick *paused = NULL;
+
+	*made = (struct stack){ .hash = 7, .nr = 1 };
+	made->frames[0] = 77ULL << FRAME_FILE_SHIFT | 0x100;
+	for (int i = 0; i < 400; i++) {
+		const struct tick *t;
+
+		tick_begin(m);
+		waited(m, l, 20, 1);
+		if (!i) {
+			sample.user = model_stack(m, made);
+			assert_int_equal(model_sample(m, &sample), 0);
+		}
+		t = end(m);
+		if (i == 60)
+			paused = t;
+		else
+			tick_put(t);
+	}
+	assert_true(has_file(m, 77));
+	tick_put(paused);
+	for (int i = 0; i < 200; i++) {
+		tick_begin(m);
+		waited(m, l, 20, 1);
+		tick_put(end(m));
+	}
+	assert_false(has_file(m, 77));
+	free(made);
+	model_life_end(m, l);
+	model_free(m);
+}
+
+/* A thread with another name is another life, but the same waiter. */
+TEST(blocked, a_thread_with_two_names)
+{
+	const struct away away = { NULL, 2 * MS, 1, HIST_D, 20 };
+	struct identity renamed = { .tid = 10, .tgid = 10, .comm = "b" };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 10, "a", &root);
+	struct blocked b = { 0 };
+	const struct tick *t = NULL;
+
+	renamed.start_ns = l->start_ns;
+	for (int i = 0; i < 2; i++) {
+		struct away one = away;
+
+		if (t)
+			tick_put(t);
+		tick_begin(m);
+		if (i)
+			l = model_life_update(m, l, &renamed, &root);
+		one.life = l;
+		waited(m, l, 20, 1);
+		assert_int_equal(model_away(m, &one), 0);
+		t = end(m);
+	}
+	assert_int_equal(blocked_find(&b, t), 0);
+	assert_int_equal(b.nr, 1);
+	assert_int_equal(b.at[0]->count, 2);
+	assert_string_equal(b.at[0]->row.thread->comm, "b");
+	blocked_fini(&b);
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(latency_range_threads_that_waited_so_long), cmocka_unit_test(latency_range_the_shortest_waits),
@@ -394,5 +476,7 @@ int main(void)
 		  cmocka_unit_test(latency_range_sources_of_interrupts), cmocka_unit_test(latency_range_texts),
 		  cmocka_unit_test(latency_range_durations_that_it_holds),
 		  cmocka_unit_test(latency_range_samples_of_some_refreshes),
-		  cmocka_unit_test(blocked_the_longest_block_is_exact_or_a_limit));
+		  cmocka_unit_test(blocked_the_longest_block_is_exact_or_a_limit),
+		  cmocka_unit_test(blocked_a_thread_with_two_names),
+		  cmocka_unit_test(blocked_stacks_of_a_paused_screen));
 }

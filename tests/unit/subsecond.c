@@ -108,6 +108,40 @@ TEST(subsecond, woken_while_it_runs)
 	subsecond_fini(&s);
 }
 
+/* A waking of a thread that is preempted after that begins no wait, the preemption does. */
+TEST(subsecond, woken_and_preempted)
+{
+	static const struct recorded_event events[] = {
+		{ 0, { .at = 10 * SEC + 100 * MS, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } },
+		{ 0, { .at = 10 * SEC + 200 * MS, .kind = RING_SWITCH, .tid = 8, .other = 7, .state = RING_PREEMPTED } },
+		{ 0, { .at = 10 * SEC + 201 * MS, .kind = RING_SWITCH, .tid = 7, .other = 8, .state = RING_SLEEP } },
+		{ 1, { .at = 10 * SEC + 105 * MS, .kind = RING_WAKING, .tid = 7 } },
+	};
+	struct subsecond s = { 0 };
+
+	assert_int_equal(subsecond_start(&s, SUBSECOND_RUNQ, 10), 0);
+	READ(&s, events, 11);
+	assert_int_equal(subsecond_sum(&s, 10, 0, SUBSECOND_PARTS), 1 * MS);
+	subsecond_fini(&s);
+}
+
+/* What waited before a time that was not read does not wait ever after. */
+TEST(subsecond, more_than_it_keeps)
+{
+	static const struct recorded_event events[] = {
+		{ 0, { .at = 10 * SEC + 900 * MS, .kind = RING_WAKING, .tid = 7 } },
+		{ 0, { .at = 11 * SEC, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } },
+		{ 0, { .at = 400 * SEC + 500 * MS, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } },
+	};
+	struct subsecond s = { 0 };
+
+	assert_int_equal(subsecond_start(&s, SUBSECOND_RUNQ, 10), 0);
+	READ(&s, events, 11);
+	READ(&s, events, 401);
+	assert_int_equal(subsecond_sum(&s, 399, 0, SUBSECOND_PARTS), 0);
+	subsecond_fini(&s);
+}
+
 TEST(subsecond, d_state_until_it_was_woken)
 {
 	static const struct recorded_event events[] = {
@@ -173,7 +207,8 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(subsecond_samples_by_their_time),
 		  cmocka_unit_test(subsecond_waits_from_one_cpu_to_another),
-		  cmocka_unit_test(subsecond_woken_while_it_runs),
+		  cmocka_unit_test(subsecond_woken_while_it_runs), cmocka_unit_test(subsecond_woken_and_preempted),
+		  cmocka_unit_test(subsecond_more_than_it_keeps),
 		  cmocka_unit_test(subsecond_d_state_until_it_was_woken), cmocka_unit_test(subsecond_what_is_not_known),
 		  cmocka_unit_test(subsecond_ranges));
 }

@@ -58,7 +58,38 @@ TEST(trigger, time_in_d_is_that_of_the_thread)
 	model_free(m);
 }
 
+/* A block that ends before a refresh sees it that old. */
+TEST(trigger, a_block_that_has_ended)
+{
+	const struct values in_d = { .v = { [METRIC_D] = 8 * SEC / 10 } };
+	struct model *m = model_new(0);
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct life *l = tick_life(m, 100, "dd", &cgroup);
+	const struct tick *t;
+
+	tick_begin(m);
+	assert_int_equal(model_thread(m, l, STATE_D, false, &in_d), 0);
+	assert_int_equal(model_block(m, l, METRIC_D, 8 * SEC / 10, false), 0);
+	tick_cgroup(m, &cgroup, NULL);
+	t = tick_end(m);
+	assert_string_equal(fires("d>900ms", t), "");
+	tick_put(t);
+	for (int i = 0; i < 2; i++) {
+		tick_begin(m);
+		if (!i)
+			model_block_end(m, l);
+		assert_int_equal(model_thread(m, l, STATE_RUNNING, false, &in_d), 0);
+		tick_cgroup(m, &cgroup, NULL);
+		t = tick_end(m);
+		assert_string_equal(fires("d>900ms", t), i ? "" : ": dd 100 in /");
+		assert_string_equal(fires("d>1700ms", t), "");
+		tick_put(t);
+	}
+	model_life_end(m, l);
+	model_free(m);
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(trigger_time_in_d_is_that_of_the_thread));
+	RUN_TESTS(cmocka_unit_test(trigger_time_in_d_is_that_of_the_thread), cmocka_unit_test(trigger_a_block_that_has_ended));
 }
