@@ -77,7 +77,7 @@ static void put_setting(FILE *to, const char *name, const char *value)
 static void put(struct writing *w, int nr, const struct setting_text *t)
 {
 	w->written[nr] = true;
-	if (*t->value)
+	if (t->set)
 		put_setting(w->to, t->name, t->value);
 }
 
@@ -98,7 +98,7 @@ static bool wants_section(const struct writing *w, const char *section)
 	bool any = false;
 
 	for (int nr = 0; !any && settings_get(NULL, nr, &t); nr++)
-		any = !w->written[nr] && !strcmp(t.section, section) && settings_get(w->settings, nr, &t) && *t.value;
+		any = !w->written[nr] && !strcmp(t.section, section) && settings_get(w->settings, nr, &t) && t.set;
 	return any;
 }
 

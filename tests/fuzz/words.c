@@ -149,7 +149,7 @@ static void set_again(const struct settings *s, struct settings *again)
 		if (same_list(s, again, text.section, &list))
 			continue;
 		list += !strcmp(text.section, "columns");
-		if (settings_get(s, nr, &text) && *text.value)
+		if (settings_get(s, nr, &text) && text.set)
 			fuzz_check(!settings_set(again, text.section, text.name, text.value, nr + 1, error, sizeof(error)),
 				   "%s.%s = %s: %s", text.section, text.name, text.value, error);
 	}

@@ -89,6 +89,7 @@ static const struct shot {
 	{ "flame-sandwich-80x24", 80, 24, "Hftj\n" },
 	{ "flame-same-80x24", 80, 24, "Hfjj#" },
 	{ "flame-compared-80x24", 80, 24, " {Hfx]X" },
+	{ "flame-compared-callees-80x24", 80, 24, " {Hfx]Xjjs" },
 	{ "flame-nothing-80x24", 80, 24, "GNGf" },
 	{ "d-state-80x24", 80, 24, "o5" }, /* a view closes the menu */
 	{ "d-state-200x50", 200, 50, "5" },
@@ -104,6 +105,7 @@ static const struct shot {
 	{ "subsecond-80x24", 80, 24, "4s" },
 	{ "subsecond-200x50", 200, 50, "4s\thkkkkvhhkkv" },
 	{ "subsecond-ascii-80x24", 80, 24, "4s\tb", .ascii = true },
+	{ "subsecond-save-80x24", 80, 24, "4sw" },
 	{ "subsecond-flame-80x24", 80, 24, "4shvhhjjjjjjjjjjf" },
 	{ "irq-80x24", 80, 24, "6" },
 	{ "irq-200x50", 200, 50, "6j" },

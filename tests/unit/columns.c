@@ -110,11 +110,12 @@ TEST(columns, panning_shows_others)
 
 TEST(columns, text_comes_back)
 {
-	struct column_list l = list("id +pid comm:20 run d"), again;
+	struct column_list l = list("id -user +pid comm:20 run d -sleep"), again;
 	char text[1024], text_again[1024];
 
+	/* Hidden ones keep their place; those at the end get it anyway. */
 	columns_print(&l, text, sizeof(text));
-	assert_string_equal(text, "id +pid comm:20 run d");
+	assert_string_equal(text, "id -user +pid comm:20 run d");
 	again = list(text);
 	columns_print(&again, text_again, sizeof(text_again));
 	assert_string_equal(text, text_again);

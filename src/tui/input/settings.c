@@ -264,12 +264,14 @@ bool settings_get(const struct settings *s, int nr, struct setting_text *t)
 	enum action a = nr - SETTING_COUNT;
 
 	*t->value = '\0';
+	t->set = false;
 	if (nr < SETTING_COUNT) {
 		t->section = settings[nr].section;
 		t->name = settings[nr].name;
 		t->help = settings[nr].help;
 		if (s)
 			get(s, nr, t->value, sizeof(t->value));
+		t->set = *t->value;
 		return true;
 	}
 	if (a >= ACTION_NONE)
@@ -277,7 +279,8 @@ bool settings_get(const struct settings *s, int nr, struct setting_text *t)
 	t->section = "keys";
 	t->name = actions[a].name;
 	t->help = actions[a].help;
-	if (s && s->keymap.bound_at[a])
+	t->set = s && s->keymap.bound_at[a];
+	if (t->set)
 		snprintf(t->value, sizeof(t->value), "%s", s->keymap.keys[a]);
 	return true;
 }

@@ -158,7 +158,8 @@ static void save(struct screen *s, uint64_t now_ns)
 
 	if (s->shown && p->view->selected_time) {
 		c = screen_context(s, now_ns);
-		p->view->selected_time(p->state, &c, &from, &until);
+		if (!p->view->selected_time(p->state, &c, &from, &until))
+			from = until = 0;
 	}
 	s->host->save(s->host->arg, from, until, s->notice, sizeof(s->notice));
 }
@@ -305,21 +306,29 @@ static bool answered(struct screen *s)
 	return true;
 }
 
+static void cancel_prompt(struct screen *s)
+{
+	if (s->asks == ACTION_SEARCH)
+		snprintf(s->search, sizeof(s->search), "%s", s->search_before);
+	s->prompt.title = NULL;
+}
+
 static void prompt_typed(struct screen *s, wint_t key, bool is_code, uint64_t now_ns)
 {
 	bool search = s->asks == ACTION_SEARCH;
 
-	if (!ready(s, now_ns))
+	if (!ready(s, now_ns)) { /* it is not seen, but takes all keys */
+		if (prompt_closes(key, is_code))
+			cancel_prompt(s);
 		return;
+	}
 	switch (prompt_key(&s->prompt, key, is_code)) {
 	case PROMPT_TYPING:
 		if (search)
 			search_typed(s, now_ns);
 		return;
 	case PROMPT_CANCELLED:
-		if (search)
-			snprintf(s->search, sizeof(s->search), "%s", s->search_before);
-		s->prompt.title = NULL;
+		cancel_prompt(s);
 		break;
 	case PROMPT_DONE:
 		if (!answered(s))

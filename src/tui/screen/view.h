@@ -86,9 +86,9 @@ bool open_row(enum action a, const struct row *r, struct opening *o);
 
 /* view_flame_runq, view_flame_d, view_flame_from - choose the metric that view_flame shows.
  * view_flame_from - also shows samples of @source instead of the last refreshes; free() frees @arg. @what: the subject of
- * these samples, "NET_RX on CPU 3". */
+ * these samples, "NET_RX on CPU 3"; @ticks: maximum number of refreshes. */
 enum metric_id;
-typedef int flame_source(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg);
+typedef int flame_source(void *arg, const struct view_context *c, uint64_t ticks, sample_fn *fn, void *fn_arg);
 void view_flame_runq(void *state, void *arg); /* for struct opening */
 void view_flame_d(void *state, void *arg);
 void view_flame_from(void *state, enum metric_id metric, flame_source *source, void *arg, const char *what);

@@ -252,14 +252,15 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 	bool one = d->row->kind == ROW_THREAD;
 	int width = p->width - SCALE_WIDTH < HISTORY_TICKS ? p->width - SCALE_WIDTH : HISTORY_TICKS;
 	const struct values *past = d->past + HISTORY_TICKS - width;
-	struct busiest whole = one ? (struct busiest){ 1, 1 } : busiest(d->tick, past, width);
+	const struct tick *now = d->context->tick; /* @d->tick is older if it is gone */
+	struct busiest whole = one ? (struct busiest){ 1, 1 } : busiest(now, past, width);
 	unsigned long long wholes[HISTORY_TICKS];
 	int known = 0;
 	char top[16];
 
 	for (int i = 0; i < width; i++) {
 		known += values_known(&past[i]);
-		wholes[i] = (double)whole.ns / whole.of * tick_length(d->tick, width - 1 - i);
+		wholes[i] = (double)whole.ns / whole.of * tick_length(now, width - 1 - i);
 	}
 	paint_format(p, y++, 0, ROLE_TITLE, "THE LAST %d REFRESH%s (right: the one shown)", known, known == 1 ? "" : "ES");
 	format_value(top, sizeof(top), UNIT_SHARE, whole.ns, whole.of);

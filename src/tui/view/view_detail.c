@@ -97,7 +97,8 @@ static void detail_status(void *state, const struct view_context *c, char *buf, 
 	char name[256];
 
 	subject_name(&c->within, s->row, name, sizeof(name));
-	snprintf(buf, size, "%s%s", name, s->gone ? " is gone: its last refresh" : "");
+	snprintf(buf, size, "%s%s", name, !s->gone ? "" : s->tick && s->tick->seq > c->tick->seq ?
+		 " is not there yet: a later refresh" : " is gone: its last refresh");
 }
 
 static const struct row *detail_selected(void *state)

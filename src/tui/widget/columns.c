@@ -174,17 +174,18 @@ static void short_name(enum column_id id, char *buf, size_t size)
 void columns_print(const struct column_list *l, char *buf, size_t size)
 {
 	size_t used = 0;
+	int nr = l->nr;
 
 	*buf = '\0';
-	for (int i = 0; i < l->nr && used < size; i++) {
+	while (nr && l->at[nr - 1].hidden)
+		nr--;
+	for (int i = 0; i < nr && used < size; i++) {
 		const struct column_choice *c = &l->at[i];
 		char name[32];
 
-		if (c->hidden)
-			continue;
 		short_name(c->id, name, sizeof(name));
 		used += snprintf(buf + used, size - used, "%s%s%s", used ? " " : "",
-				 c->asked ? "+" : "", name);
+				 c->hidden ? "-" : c->asked ? "+" : "", name);
 		if (c->width && used < size)
 			used += snprintf(buf + used, size - used, ":%d", c->width);
 	}
@@ -219,7 +220,7 @@ uint64_t column_memory(const struct row *r)
 	return row_value(r, r->kind == ROW_CGROUP ? METRIC_MEMORY : METRIC_RSS);
 }
 
-static int64_t row_number(const struct row *r, enum column_id by)
+static int64_t row_number(const struct row *r, enum column_id by, bool own)
 {
 	switch (by) {
 	case COLUMN_PID:
@@ -231,7 +232,7 @@ static int64_t row_number(const struct row *r, enum column_id by)
 	case COLUMN_CPU:
 		return r->thread ? r->thread->cpu : 0;
 	case COLUMN_THREADS:
-		return -(int64_t)r->nr_threads;
+		return -(int64_t)(own ? r->own_threads : r->nr_threads);
 	case COLUMN_CPU_TIME:
 		return -(int64_t)column_cpu_time(r);
 	default:
@@ -293,7 +294,7 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 		if (!order)
 			order = compare_text(a, b, s->by);
 		if (!order)
-			order = row_number(a, s->by) - row_number(b, s->by);
+			order = row_number(a, s->by, s->own) - row_number(b, s->by, s->own);
 		return s->inverted ? order > 0 : order < 0;
 	}
 	of_a = s->own ? a->own : a->values;

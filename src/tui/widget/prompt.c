@@ -109,6 +109,11 @@ static void edit(struct prompt *p, wint_t key)
 	}
 }
 
+bool prompt_closes(wint_t key, bool is_code)
+{
+	return !is_code && (key == 27 || key == ('C' & 0x1f) || key == ('G' & 0x1f));
+}
+
 enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code)
 {
 	bool empty = !p->len, erases = is_code ? key == KEY_BACKSPACE : key == 127 || key == '\b';
@@ -118,7 +123,7 @@ enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code)
 		return PROMPT_DONE;
 	if (is_code && key == KEY_ENTER)
 		return PROMPT_DONE;
-	if (!is_code && (key == 27 || key == ('C' & 0x1f) || key == ('G' & 0x1f)))
+	if (prompt_closes(key, is_code))
 		return PROMPT_CANCELLED;
 	if (!is_code && key >= ' ' && key != 127)
 		type(p, key);

@@ -27,6 +27,9 @@ void prompt_open(struct prompt *p, const char *title, const char *text);
 /* prompt_key - a key as curses gives it: a KEY_ code if @is_code, else a character. */
 enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code);
 
+/* prompt_closes - whether the key closes any prompt: Esc, ^C, ^G. */
+bool prompt_closes(wint_t key, bool is_code);
+
 /* prompt_draw - on two lines from @y on. @status: the second one, if there is no error. */
 void prompt_draw(const struct prompt *p, const struct paint *paint, int y, const char *status);
 

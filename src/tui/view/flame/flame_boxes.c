@@ -58,7 +58,7 @@ static enum role box_role(struct flame_view *s, const struct view_context *c, co
 	if (flame_matches(calltree_name(n), c->search) ||
 	    (s->marks && selected && n->symbol && n->symbol == selected->symbol))
 		return ROLE_MATCH;
-	if (s->compares)
+	if (flame_compares(s))
 		return change > CHANGE_MIN ? ROLE_GREW : change < -CHANGE_MIN ? ROLE_SHRANK : ROLE_DIM;
 	return function_role(n->symbol);
 }
@@ -68,7 +68,7 @@ static void draw_box(struct flame_view *s, const struct view_context *c, const s
 	const struct calltree_node *n = &s->flames[b->tree].nodes[b->node];
 	const char *marks = n->symbol || n->depth ? function_marks(n->symbol) : "[]";
 	char name[256], with_change[280], elided[256], text[300];
-	double change = s->compares ? flame_change(s, c, n) : 0;
+	double change = flame_compares(s) ? flame_change(s, c, n) : 0;
 	enum role role = box_role(s, c, b, change);
 	int room = b->width - 2;
 
@@ -79,7 +79,7 @@ static void draw_box(struct flame_view *s, const struct view_context *c, const s
 		return;
 	}
 	name_of(s, c, n, name, sizeof(name));
-	if (s->compares && (change > CHANGE_MIN || change < -CHANGE_MIN))
+	if (flame_compares(s) && (change > CHANGE_MIN || change < -CHANGE_MIN))
 		snprintf(with_change, sizeof(with_change), "%+.1f %s", 100 * change, name);
 	else
 		snprintf(with_change, sizeof(with_change), "%s", name);

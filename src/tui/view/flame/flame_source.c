@@ -14,7 +14,7 @@ int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg)
 {
 	struct flame_view *s = arg;
 
-	return s->source(s->source_arg, s->context, fn, fn_arg);
+	return s->source(s->source_arg, s->context, flame_ticks(s, s->context), fn, fn_arg);
 }
 
 uint64_t flame_ticks(const struct flame_view *s, const struct view_context *c)
@@ -107,11 +107,12 @@ struct found {
 	uint64_t arg[]; /* argument of @find */
 };
 
-static int found_samples(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg)
+static int found_samples(void *arg, const struct view_context *c, uint64_t ticks, sample_fn *fn, void *fn_arg)
 {
 	struct found *f = arg;
 	int err = f->done ? 0 : f->find(f->arg, c, &f->list);
 
+	(void)ticks;
 	f->done = true;
 	for (size_t i = 0; !err && i < f->list.nr; i++)
 		err = fn(fn_arg, &f->list.at[i]);

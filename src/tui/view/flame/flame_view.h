@@ -62,12 +62,19 @@ void flame_root_name(const struct view_context *c, char *buf, size_t size);
 /* flame_matches - whether the search matches the name. */
 bool flame_matches(const char *name, const char *search);
 
+/* flame_compares - whether the graph is drawn as compared with the base, which is of whole stacks: callers and callees of a
+ * function have no place in it. */
+static inline bool flame_compares(const struct flame_view *s)
+{
+	return s->compares && s->mode == MODE_TREE;
+}
+
 /* flame_change - growth of the place's share since the base: -1 to 1. */
 double flame_change(struct flame_view *s, const struct view_context *c, const struct calltree_node *n);
 
 /* flame_source.c:
  * flame_source_samples - for calltree_options.samples; @arg: the view.
- * flame_ticks - maximum number of shown refreshes, without a source.
+ * flame_ticks - maximum number of shown refreshes.
  * flame_export - saves the shown samples, independent of metric and zoom. */
 int flame_source_samples(void *arg, sample_fn *fn, void *fn_arg);
 uint64_t flame_ticks(const struct flame_view *s, const struct view_context *c);

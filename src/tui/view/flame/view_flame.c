@@ -171,8 +171,17 @@ static void go_out(struct flame_view *s)
 		s->zoomed = f->nodes[f->nodes[at].parent].key;
 }
 
+static bool refuse_parts(const struct flame_view *s, const struct view_context *c)
+{
+	if (s->mode != MODE_TREE)
+		c->notice(c->notice_arg, "only the whole graph is compared: go back to it first");
+	return s->mode != MODE_TREE;
+}
+
 static void set_base(struct flame_view *s, const struct view_context *c)
 {
+	if (refuse_parts(s, c))
+		return;
 	if (is_empty(s) || calltree_base_set(&s->base, &s->flames[TREE_MAIN], &c->host->source)) {
 		c->notice(c->notice_arg, "nothing to compare with later");
 		return;
@@ -183,6 +192,8 @@ static void set_base(struct flame_view *s, const struct view_context *c)
 
 static void compare(struct flame_view *s, const struct view_context *c)
 {
+	if (refuse_parts(s, c))
+		return;
 	if (!s->base_seq)
 		c->notice(c->notice_arg, "press x first: it stores the graph to compare with");
 	else
@@ -332,7 +343,7 @@ static void compared_text(const struct flame_view *s, const struct view_context 
 {
 	char file[64], name[80];
 
-	if (!s->compares || size <= 1)
+	if (!flame_compares(s) || size <= 1)
 		return;
 	if (calltree_base_changed(&s->base, &s->flames[TREE_MAIN], &c->host->source, file, sizeof(file))) {
 		text_safe(name, sizeof(name), file, strlen(file));

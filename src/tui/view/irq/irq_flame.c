@@ -101,11 +101,11 @@ static int on_sample(void *arg, const struct stack_sample *s)
 	return r->fn(r->arg, &own);
 }
 
-static int samples(void *arg, const struct view_context *c, sample_fn *fn, void *fn_arg)
+static int samples(void *arg, const struct view_context *c, uint64_t ticks, sample_fn *fn, void *fn_arg)
 {
 	struct receiver r = { arg, c->host, fn, fn_arg };
 
-	return tick_samples(c->tick, HISTORY_TICKS, on_sample, &r);
+	return tick_samples(c->tick, ticks, on_sample, &r);
 }
 
 /* Wall time: the work of softirqs in ksoftirqd is that thread's running time. */

@@ -338,9 +338,9 @@ static bool latency_selected_time(void *state, const struct view_context *c, uin
 	struct latency_range r = range_of(s);
 	const struct tick *first = tick_head(c->tick, r.first), *last = tick_head(c->tick, r.last);
 
-	if (s->map.range == HEAT_NONE || !first || !last)
+	if (s->map.range == HEAT_NONE || !last)
 		return false;
-	*from = first->boottime_ns - first->interval_ns;
+	*from = first ? first->boottime_ns - first->interval_ns : 0; /* it is not remembered any more */
 	*to = last->boottime_ns;
 	return true;
 }
