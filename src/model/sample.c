@@ -42,8 +42,9 @@ const struct stack *model_stack(struct model *m, const struct stack *like)
 			free(s);
 			return NULL;
 		}
+		s->first = m->seq + 1; /* between two ticks: the next one */
 	}
-	s->seq = m->seq + 1; /* between two ticks: the next one */
+	s->seq = m->seq + 1;
 	return s;
 }
 
@@ -83,17 +84,6 @@ int model_sample(struct model *m, const struct stack_sample *s)
 	return b ? VEC_PUSH(b->samples, b->nr_samples, b->samples_room, *s) : -ENOMEM;
 }
 
-/* A paused screen may have lists made from all ticks that were remembered when its own was built. */
-static uint64_t oldest_shown(const struct model *m)
-{
-	uint64_t oldest = history_oldest(m->history);
-
-	for (const struct tick_node *n = m->held; n; n = n->next)
-		if (n->oldest < oldest)
-			oldest = n->oldest;
-	return oldest < m->seq ? oldest : m->seq;
-}
-
 /* When the oldest shown tick began. */
 static int64_t oldest_time(const struct model *m)
 {
@@ -130,27 +120,33 @@ static void blocks_prune(struct model *m, int64_t oldest)
 	}
 }
 
-static bool is_kept(const struct stack *s, uint64_t oldest)
+/* @oldest: remembered. A paused screen may have lists made from all ticks that were remembered when its own was built, but
+ * not from those that came after it. */
+static bool is_kept(const struct model *m, const struct stack *s, uint64_t oldest)
 {
-	return s->held || s->seq + KEEP >= oldest;
+	bool kept = s->held || s->seq + KEEP >= oldest;
+
+	for (const struct tick_node *n = m->held; n && !kept; n = n->next)
+		kept = s->first <= n->tick.seq && s->seq + KEEP >= n->oldest;
+	return kept;
 }
 
-/* A stack is used by ticks up to its seq: frees those older than all ticks. */
+/* Frees the stacks that no tick uses which is shown or remembered. */
 void model_stacks_forget(struct model *m)
 {
-	uint64_t oldest;
+	uint64_t oldest = history_oldest(m->history);
 	struct map kept = { 0 };
 
 	if (m->seq % FORGET_EVERY)
 		return;
-	oldest = oldest_shown(m);
+	oldest = oldest < m->seq ? oldest : m->seq;
 	blocks_prune(m, oldest_time(m));
 	for (size_t i = 0; i < m->stacks.room; i++) {
 		struct stack *s = m->stacks.entries[i].value;
 
 		if (!s)
 			continue;
-		if (is_kept(s, oldest) && map_put(&kept, m->stacks.entries[i].key, s)) {
+		if (is_kept(m, s, oldest) && map_put(&kept, m->stacks.entries[i].key, s)) {
 			map_fini(&kept);
 			return; /* tries again next time */
 		}
@@ -158,7 +154,7 @@ void model_stacks_forget(struct model *m)
 	for (size_t i = 0; i < m->stacks.room; i++) {
 		struct stack *s = m->stacks.entries[i].value;
 
-		if (s && !is_kept(s, oldest))
+		if (s && !is_kept(m, s, oldest))
 			free(s);
 	}
 	map_fini(&m->stacks);

@@ -393,7 +393,7 @@ static bool has_file(const struct model *m, uint32_t file)
 	return bits[file / 64] >> file % 64 & 1;
 }
 
-/* The stacks in the list of a screen that is paused stay, however long. */
+/* The stacks in the list of a screen that is paused stay, however long; those of refreshes after it come and go. */
 TEST(blocked, stacks_of_a_paused_screen)
 {
 	struct model *m = model_new(1 << 20);
@@ -402,14 +402,14 @@ TEST(blocked, stacks_of_a_paused_screen)
 	struct stack_sample sample = { .life = l, .metric = METRIC_D, .weight = 1, .whole = 2 * MS };
 	const struct tick *paused = NULL;
 
-	*made = (struct stack){ .hash = 7, .nr = 1 };
-	made->frames[0] = 77ULL << FRAME_FILE_SHIFT | 0x100;
 	for (int i = 0; i < 400; i++) {
 		const struct tick *t;
 
 		tick_begin(m);
 		waited(m, l, 20, 1);
-		if (!i) {
+		if (!i || i == 100) {
+			*made = (struct stack){ .hash = 7 + i, .nr = 1 };
+			made->frames[0] = (i ? 99ULL : 77ULL) << FRAME_FILE_SHIFT | 0x100;
 			sample.user = model_stack(m, made);
 			assert_int_equal(model_sample(m, &sample), 0);
 		}
@@ -420,6 +420,7 @@ TEST(blocked, stacks_of_a_paused_screen)
 			tick_put(t);
 	}
 	assert_true(has_file(m, 77));
+	assert_false(has_file(m, 99));
 	tick_put(paused);
 	for (int i = 0; i < 200; i++) {
 		tick_begin(m);
