@@ -84,30 +84,43 @@ int model_sample(struct model *m, const struct stack_sample *s)
 	return b ? VEC_PUSH(b->samples, b->nr_samples, b->samples_room, *s) : -ENOMEM;
 }
 
-/* When the oldest shown tick began. */
+static int64_t beginning(const struct tick *t)
+{
+	return t->awake_ns - (int64_t)t->interval_ns;
+}
+
+/* When the oldest remembered tick began. */
 static int64_t oldest_time(const struct model *m)
 {
 	const struct tick *head = history_head(m->history, history_oldest(m->history));
-	int64_t oldest = head ? head->awake_ns - (int64_t)head->interval_ns : m->awake_ns;
 
-	for (const struct tick_node *n = m->held; n; n = n->next)
-		if (n->tick.awake_ns - (int64_t)n->tick.interval_ns < oldest)
-			oldest = n->tick.awake_ns - (int64_t)n->tick.interval_ns;
-	return oldest;
+	return head ? beginning(head) : m->awake_ns;
 }
 
-/* Frees the blocks that ended before the oldest tick; keeps the stacks of the others. */
+/* Whether a tick that is remembered, from @oldest on, or held shows the block. */
+static bool is_shown(const struct model *m, const struct block *b, int64_t oldest)
+{
+	bool shown = b->until >= oldest;
+
+	for (const struct tick_node *n = m->held; n && !shown; n = n->next)
+		shown = b->from < n->tick.awake_ns && b->until >= beginning(&n->tick);
+	return shown;
+}
+
+/* Frees the blocks that no tick shows; keeps the stacks of the others. */
 static void blocks_prune(struct model *m, int64_t oldest)
 {
 	struct block **at = &m->blocks_known, *b;
 
-	for (b = m->blocks_known; b; b = b->next) /* those after it are older still */
-		while (b->before && b->before->until < oldest)
+	for (b = m->blocks_known; b; b = b->next)
+		while (b->before && !is_shown(m, b->before, oldest))
 			b->before = b->before->before;
 	while ((b = *at)) {
-		if (b->life && b->until < oldest && b->life->block == b)
-			((struct life *)b->life)->block = NULL;
-		if (!b->life || b->until < oldest) {
+		bool shown = is_shown(m, b, oldest);
+
+		if (b->life && !shown && b->life->block == b)
+			((struct life *)b->life)->block = b->before;
+		if (!b->life || !shown) {
 			*at = b->next;
 			free(b);
 			continue;
