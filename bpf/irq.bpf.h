@@ -132,6 +132,12 @@ static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, 
 	clock_cost(c, c->interrupts, now);
 }
 
+/* softirq_runs - whether the thread runs a preemptible softirq. */
+static __always_inline bool softirq_runs(struct task_struct *t)
+{
+	return preempt_rt && bpf_core_field_exists(t->softirq_disable_cnt) && t->softirq_disable_cnt & SOFTIRQ_SERVING;
+}
+
 /* softirq_now - the current softirq: WAKE_SOURCE(), 0: none. A preemptible softirq belongs to its thread: a thread
  * that preempts it is not in it, and can run another one. */
 static __always_inline __u32 softirq_now(const struct cpu_slot *c)
@@ -142,7 +148,7 @@ static __always_inline __u32 softirq_now(const struct cpu_slot *c)
 	if (!preempt_rt)
 		return c->softirq;
 	t = bpf_get_current_task_btf();
-	if (!bpf_core_field_exists(t->softirq_disable_cnt) || !(t->softirq_disable_cnt & SOFTIRQ_SERVING))
+	if (!softirq_runs(t))
 		return 0;
 	s = slot_at(task_slot(t));
 	return s ? s->softirq : 0;

@@ -151,7 +151,7 @@ struct slot {
 	__u64 throttled_ns; /* part of runq_ns */
 	__u64 steal_ns;    /* time that the hypervisor took while it had the CPU: not in run_ns */
 	__u64 lost_ns;     /* SLOT_LOST: running time since `since`, from the kernel; written by the CPU it left */
-	union {
+	union { /* a thread that runs a softirq is not SLOT_THROTTLED */
 		struct {
 			__u64 throttle_ns; /* SLOT_THROTTLED: the runqueue's sum of stopped time when the thread was stopped;
 					    * later the thread's own stopped time */

@@ -34,7 +34,7 @@ static __always_inline void steal_see(struct cpu_slot *c, struct task_struct *cu
 	if (!steals)
 		return;
 	c->steal_seen = steal_total(task_view(current)->se.cfs_rq->rq);
-	if (!c->steal_charged) { /* as in steal_take(): there may be no switch for long */
+	if (!c->steal_charged && c->steal_seen) { /* as in steal_take(): there may be no switch for long */
 		c->steal_charged = c->steal_seen;
 		shared.steal_known = 1;
 	}

@@ -156,7 +156,10 @@ bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16])
 int collect_frequency(struct collect *c, int hz)
 {
 	if (hz) {
-		c->frequency = hz;
+		long start, most;
+
+		samplers_rate(c->samplers, &start, &most);
+		c->frequency = most && hz > most ? most : hz; /* the kernel refuses more */
 		samplers_set_frequency(c->samplers, collect_samples(c));
 	}
 	return c->frequency;
