@@ -156,28 +156,31 @@ static void series_free(struct series *s)
 	free(s);
 }
 
-/* The series with the label of this cgroup. NULL: no memory. */
-static struct series *series_of(struct openmetrics *o, const struct cgroup *c)
+/* Sets @to to the series with the label of this cgroup; NULL: it was never seen, and no one asks for it to be @made. 0 or
+ * -ENOMEM. */
+static int series_of(struct openmetrics *o, const struct cgroup *c, bool made, struct series **to)
 {
 	char *label = cgroup_label(c, o->redact);
 	uint64_t key = label ? hash_text(0, label) : 0;
 	struct series *s = label ? map_get(&o->by_label, key) : NULL;
 
-	if (s || !label) {
+	*to = s;
+	if (s || !label || !made) {
 		free(label);
-		return s;
+		return label ? 0 : -ENOMEM;
 	}
 	s = calloc(1, sizeof(*s));
 	if (!s) {
 		free(label);
-		return NULL;
+		return -ENOMEM;
 	}
 	s->label = label;
 	if (map_put(&o->by_label, key, s)) {
 		series_free(s);
-		return NULL;
+		return -ENOMEM;
 	}
-	return s;
+	*to = s;
+	return 0;
 }
 
 /* Drops the cgroups of the list that are gone. */
@@ -194,13 +197,16 @@ static void forget_gone(struct openmetrics *o, uint64_t seq)
 	o->nr = 0;
 }
 
-/* Two cgroups can have the same path if one of them was removed in this interval. */
+/* Two cgroups can have the same path if one of them was removed in this interval. One that was never in scope has no
+ * series. */
 static int add_cgroup(struct openmetrics *o, const struct row *r, uint64_t seq)
 {
-	struct series *s = series_of(o, r->cgroup);
+	struct series *s;
 
-	if (!s)
+	if (series_of(o, r->cgroup, row_is_seen(r, o->scope), &s))
 		return -ENOMEM;
+	if (!s)
+		return 0;
 	if (s->seq != seq)
 		begin_series(s, seq, o->unwritten);
 	add_values(s, r->values, r->nr_threads);
@@ -209,12 +215,11 @@ static int add_cgroup(struct openmetrics *o, const struct row *r, uint64_t seq)
 
 static int list_cgroup(struct openmetrics *o, const struct row *r, uint64_t seq)
 {
-	struct series *s = series_of(o, r->cgroup);
+	struct series *s;
 
-	if (!s)
+	if (series_of(o, r->cgroup, false, &s))
 		return -ENOMEM;
-	s->seen |= row_is_seen(r, o->scope);
-	if (!s->seen || s->listed == seq)
+	if (!s || s->listed == seq)
 		return 0;
 	s->listed = seq;
 	if (set_labels(s, r->cgroup, o->redact))

@@ -64,7 +64,9 @@ static void thread_new(struct pprof *p, const struct life *l)
 	remember(p, &p->places, thread_key(l), p->nr_threads - 1);
 }
 
-/* Index of the thread. */
+#define NO_ROOM SIZE_MAX
+
+/* Index of the thread, or NO_ROOM. */
 static size_t thread_of(struct pprof *p, const struct life *l)
 {
 	int64_t place = known(&p->in_refresh, (uintptr_t)l);
@@ -72,6 +74,8 @@ static size_t thread_of(struct pprof *p, const struct life *l)
 	if (place >= 0)
 		return place;
 	place = known(&p->places, thread_key(l));
+	if (place < 0 && p->nr_threads >= ITEMS_MAX)
+		return NO_ROOM;
 	if (place < 0) {
 		thread_new(p, l);
 		place = p->nr_threads - 1;
@@ -119,11 +123,6 @@ static struct sample *sample_new(struct pprof *p, uint64_t key, const uint64_t *
 	return s;
 }
 
-static bool is_full(const struct pprof *p)
-{
-	return p->nr_samples >= ITEMS_MAX || p->nr_threads >= ITEMS_MAX || p->nr_locations >= ITEMS_MAX;
-}
-
 /* The profile keeps the weight of what it has no room for. */
 static struct sample *sample_without_room(struct pprof *p)
 {
@@ -142,17 +141,21 @@ static struct sample *sample_of(struct pprof *p, const struct stack_sample *s)
 	size_t nr, thread;
 	int64_t place;
 
-	if (is_full(p))
+	if (p->nr_locations >= ITEMS_MAX)
 		return sample_without_room(p);
 	nr = locations_of(p, s, ids);
 	thread = thread_of(p, s->life);
+	if (thread == NO_ROOM)
+		return sample_without_room(p);
 	if (p->err)
 		return NULL;
 	key = key_of(ITEM_SAMPLE, thread);
 	for (size_t i = 0; i < nr; i++)
 		key = hash_add(key, ids[i]);
 	place = known(&p->places, key);
-	return place >= 0 ? p->samples[place] : sample_new(p, key, ids, nr, p->threads[thread]);
+	if (place >= 0)
+		return p->samples[place];
+	return p->nr_samples < ITEMS_MAX ? sample_new(p, key, ids, nr, p->threads[thread]) : sample_without_room(p);
 }
 
 static int add_sample(void *arg, const struct stack_sample *s)

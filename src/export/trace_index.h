@@ -67,7 +67,7 @@ struct trace_index_cpu {
 };
 
 struct trace_index_tick {
-	uint64_t at;           /* end of the refresh */
+	uint64_t began, at;    /* the refresh */
 	uint64_t values[METRIC_COUNT]; /* of all threads in scope; VALUE_NA: unknown */
 	uint64_t steal_ns;     /* of all CPUs in the refresh; VALUE_NA: unknown */
 	uint64_t loss;         /* lost events of all kinds since the start */

@@ -119,6 +119,7 @@ static void make_ticks(struct making *g, const struct tick *t, uint64_t from)
 		if (!head || head->boottime_ns < from)
 			continue;
 		at.at = head->boottime_ns;
+		at.began = head->boottime_ns - head->interval_ns;
 		for (int m = 0; m < METRIC_COUNT; m++)
 			at.values[m] = values_value(&head->total, m);
 		at.steal_ns = tick_steal(head);

@@ -102,6 +102,18 @@ static int try_create(int folder)
 	return 0;
 }
 
+/* In a folder as /tmp, files that belong to somebody else stay: not even root replaces them, as the helper that writes
+ * has no capabilities. */
+static int check_owner(const struct path *p)
+{
+	struct stat folder;
+
+	if (!p->st.st_mode || fstat(p->folder, &folder) || !(folder.st_mode & S_ISVTX) || p->st.st_uid == geteuid() ||
+	    folder.st_uid == geteuid())
+		return 0;
+	return -EPERM;
+}
+
 static int look(const char *path, int *fd)
 {
 	struct path p;
@@ -113,6 +125,8 @@ static int look(const char *path, int *fd)
 		err = *fd < 0 ? -EOPNOTSUPP : 0;
 	} else if (!err) {
 		err = write_kind(&p, &stream);
+		if (!err && !stream)
+			err = check_owner(&p);
 		if (!err && !stream)
 			err = try_create(p.folder);
 		else if (!err && faccessat(p.folder, p.name, W_OK, AT_EACCESS))

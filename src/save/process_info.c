@@ -15,7 +15,10 @@
 #include "util/map.h"
 
 #define PROCESSES_MAX 32768
-#define TEXT_EACH 256 /* average */
+
+/* Bytes of command lines: on average, but this much in any case, for few that are long. */
+#define TEXT_EACH 256
+#define TEXT_LEAST (1 << 20)
 
 /* A helper without progress for this long is replaced, up to STUCK_MAX times. */
 #define STUCK_NS 500000000ULL
@@ -40,14 +43,14 @@ struct process_info_table {
 	uint64_t since; /* when it was seen; CLOCK_MONOTONIC ns */
 };
 
-static size_t table_bytes(uint32_t nr)
-{
-	return sizeof(struct table) + nr * (sizeof(struct process_info) + TEXT_EACH);
-}
-
 static uint32_t text_room(uint32_t nr)
 {
-	return nr * TEXT_EACH;
+	return nr * TEXT_EACH > TEXT_LEAST ? nr * TEXT_EACH : TEXT_LEAST;
+}
+
+static size_t table_bytes(uint32_t nr)
+{
+	return sizeof(struct table) + nr * sizeof(struct process_info) + text_room(nr);
 }
 
 static char *texts(const struct table *t, uint32_t nr)

@@ -25,8 +25,10 @@
 /* Longest wait for the next name. On a busy host the helpers wait for a CPU, too. */
 #define NEXT_NAME_NS 3000000000ULL
 
-/* Longest wait for the next tick, which knows the newest threads. */
-#define TICK_NS 1200000000ULL
+/* Longest wait for the next tick, which knows the newest threads, beyond the time when it is due; and for the next name if the
+ * last tick was this short a time before. */
+#define TICK_LATE_NS 200000000ULL
+#define TICK_NEAR_NS 50000000ULL
 
 /* A helper that sends nothing for this long is given up. */
 #define SILENT_NS 20000000000ULL
@@ -130,6 +132,8 @@ static void name_file(struct save *s, const struct exporter *as, const char *pat
 	s->exporter = as;
 	s->failure = (struct save_failure){ 0 };
 	s->handed = fd >= 0;
+	s->fd = fd;
+	s->stream = false;
 	s->began = s->heard = s->named = clock_ns(CLOCK_MONOTONIC);
 	s->percent = s->idle_talk = 0;
 	*s->temporary = '\0';
@@ -204,15 +208,35 @@ static bool write_when_ready(struct save *s)
 	return true;
 }
 
+/* How long to wait for a tick that ends after the window: without it the trace would have to end with the last one. */
+static uint64_t tick_wait(const struct save *s)
+{
+	bool near = s->tick->boottime_ns + TICK_NEAR_NS > s->end.at;
+
+	return (near ? 1000000000ULL : s->tick->interval_ns) + TICK_LATE_NS;
+}
+
+/* A pipe that is full, or one that only the helper has open: however long it takes, the reader is waited for. */
+static bool waits_for_reader(const struct save *s)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLOUT };
+
+	return s->fd >= 0 ? !poll(&p, 1, 0) : s->stream;
+}
+
 bool save_work(struct save *s)
 {
 	bool changed = save_read_answers(s);
 
 	if (s->state == SAVE_WRITING && clock_ns(CLOCK_MONOTONIC) - s->heard > SILENT_NS) {
-		save_close(s, -ETIMEDOUT, false);
-		changed = true;
+		if (waits_for_reader(s)) {
+			s->heard = clock_ns(CLOCK_MONOTONIC);
+		} else {
+			save_close(s, -ETIMEDOUT, false);
+			changed = true;
+		}
 	}
-	if (s->state == SAVE_NAMES && s->tick && clock_ns(CLOCK_MONOTONIC) - s->began > TICK_NS) {
+	if (s->state == SAVE_NAMES && s->tick && clock_ns(CLOCK_MONOTONIC) - s->began > tick_wait(s)) {
 		write_when_ready(s);
 		changed = true;
 	}

@@ -190,8 +190,11 @@ static void done(struct save *s, const struct write_answer *a)
 		 is_cut(s, a) ? "; more did not fit: see --window-mem" : "");
 }
 
-static void report_percent(struct save *s, uint32_t percent)
+static void report_percent(struct save *s, const struct write_answer *a)
 {
+	uint32_t percent = a->percent;
+
+	s->stream = a->stream;
 	if (percent != s->percent)
 		s->idle_talk = 0;
 	s->percent = percent;
@@ -214,7 +217,7 @@ bool save_read_answers(struct save *s)
 		else if (a.percent == s->percent && ++s->idle_talk > IDLE_TALK_MAX)
 			save_close(s, -EIO, false);
 		else
-			report_percent(s, a.percent);
+			report_percent(s, &a);
 	}
 	return heard;
 }

@@ -32,6 +32,8 @@ struct save {
 	uint32_t percent, idle_talk; /* last reported, and how often since */
 	bool content;            /* save_content(): no window of the recorder */
 	bool handed;             /* the file was opened by the caller: there is nothing to clean up */
+	int fd;                  /* that file; -1: the helper opens it */
+	bool stream;             /* which is a FIFO */
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
 	uint64_t named;          /* when the last names came, at that generation of names: */
 	uint64_t generation;

@@ -140,7 +140,7 @@ static void sync_folder(const struct job *job)
 static bool report_progress(void *arg, int percent)
 {
 	struct job *job = arg;
-	struct write_answer a = { .percent = percent };
+	struct write_answer a = { .percent = percent, .stream = job->stream == S_IFIFO };
 	int sent = helper_send(job->socket, &a, sizeof(a), -1);
 
 	return sent >= 0 || sent == -EAGAIN;

@@ -290,6 +290,37 @@ def read_only():
         assert "  fix: " in done.stderr, done.stderr
 
 
+def others_file():
+    """Somebody else's file in a folder as /tmp, which the helper that writes cannot replace: found before anything is recorded."""
+    with folder() as d:
+        path = f"{d}/trace"
+        with open(path, "w") as f:
+            f.write("theirs")
+        os.chown(path, 1, 1)
+        os.chown(d, 2, 2)
+        os.chmod(d, 0o1777)
+        began = time.monotonic()
+        done = record(path, seconds=60)
+        with open(path) as f:
+            assert f.read() == "theirs"
+        assert time.monotonic() - began < 30, "found after the recording"
+        assert done.returncode == 1 and f"cannot save {path}: Operation not permitted" in done.stderr, done
+
+
+def long_refreshes():
+    """A trace ends when it is asked for, not at the last refresh."""
+    with folder() as d:
+        with subprocess.Popen([SYSTOP, "-b", "-d", "8", "-n", "2", "--window-mem", "256M", "-o", f"{d}/trace"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as systop:
+            systop.stdout.readline()
+            time.sleep(5)
+            systop.send_signal(signal.SIGUSR1)
+            said = systop.communicate(timeout=100)[1]
+        seconds = float(re.search(r"saved .*, ([0-9.]+) s,", said)[1])
+        assert is_trace(f"{d}/trace") and 11 < seconds < 20, said
+    return f"{seconds} s"
+
+
 def no_new_files():
     """A file system in which no file can be made, whoever may write to its folder: found before anything is recorded."""
     began = time.monotonic()
@@ -482,6 +513,8 @@ def main():
     tap.case("ulimit -f", too_large)
     tap.case("a read-only file system", read_only)
     tap.case("a file system without new files", no_new_files)
+    tap.case("somebody else's file in a sticky folder", others_file)
+    tap.case("a trace between two refreshes", long_refreshes)
     tap.case("the directory is removed", removed)
     tap.case("hostile names", hostile_names)
     tap.case("no O_TMPFILE: whoever is killed", killed)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ticks.h"
 
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,6 +175,30 @@ TEST(openmetrics, cgroups_come_and_go)
 	model_free(m);
 }
 
+/* What was never in scope takes no memory, however many come and go. */
+TEST(openmetrics, cgroups_out_of_scope)
+{
+	struct cgroup cgroups[] = { { .id = 1, .path = "/", .in_scope = true }, { .id = 2, .parent = &cgroups[0], .depth = 1 } };
+	struct export e = { .scope = "-c api" };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 1000, "worker", &cgroups[0]);
+	size_t before = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/session-%d", i);
+		cgroups[1].path = path;
+		free(text_of(&e, tick_of(m, l, cgroups, 2, SEC, 12, 0)));
+		if (i == 1000)
+			before = mallinfo2().uordblks;
+	}
+	assert_true(mallinfo2().uordblks < before + (64 << 10));
+	assert_int_equal(export_openmetrics.end(&e, NULL), 0);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 /* A series continues when the name of its container becomes known. */
 TEST(openmetrics, labels_of_what_it_belongs_to)
 {
@@ -204,5 +230,6 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(openmetrics_adds_up_what_is_known), cmocka_unit_test(openmetrics_buckets_are_cumulative),
 		  cmocka_unit_test(openmetrics_levels), cmocka_unit_test(openmetrics_cgroups_come_and_go),
+		  cmocka_unit_test(openmetrics_cgroups_out_of_scope),
 		  cmocka_unit_test(openmetrics_labels_of_what_it_belongs_to));
 }

@@ -127,7 +127,7 @@ static int blocked_in(int64_t tid)
 /* What a thread did first counts, on whichever CPU: CPUs are written one after the other. */
 TEST(window, blocked_at_its_start)
 {
-	enum { SLEEPER = 100, RUNNER, WAITER, STUCK, QUIET, READER };
+	enum { SLEEPER = 100, RUNNER, WAITER, STUCK, QUIET, READER, FREED, GONE_ON };
 	static const struct scene_event events[] = {
 		{ 0, { .at = 20 * MS, .kind = RING_WAKING, .tid = RUNNER } },
 		{ 0, { .at = 30 * MS, .kind = RING_SWITCH, .tid = SLEEPER, .state = RING_SLEEP } },
@@ -139,11 +139,16 @@ TEST(window, blocked_at_its_start)
 		{ 1, { .at = 15 * MS, .kind = RING_SWITCH, .tid = 0, .other = WAITER, .state = RING_SLEEP } },
 		{ 1, { .at = 25 * MS, .kind = RING_WAKING, .tid = SLEEPER } },
 		{ 1, { .at = 39 * MS, .kind = RING_WAKING, .tid = READER } },
+		/* After the end. */
+		{ 1, { .at = 1500 * MS, .kind = RING_WAKING, .tid = FREED } },
+		{ 1, { .at = 1501 * MS, .kind = RING_SWITCH, .tid = FREED, .other = 0, .state = RING_IDLE } },
+		{ 1, { .at = 1501 * MS, .kind = RING_BLOCK, .tid = FREED, .in_d = true, .off_ns = 1600 * MS, .blocked_ns = 1599 * MS } },
+		{ 1, { .at = 1600 * MS, .kind = RING_WAKING, .tid = GONE_ON } },
 	};
 	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
 	struct trace_index_maker *m = index_begin();
 
-	for (int tid = SLEEPER; tid <= READER; tid++)
+	for (int tid = SLEEPER; tid <= GONE_ON; tid++)
 		index_thread(m, tid, "thread", START - SEC, UINT64_MAX, tid == STUCK ? STATE_D : STATE_SLEEP);
 	write_scene(m, &s);
 	assert_int_equal(blocked_in(SLEEPER), ASLEEP);
@@ -152,6 +157,8 @@ TEST(window, blocked_at_its_start)
 	assert_int_equal(blocked_in(STUCK), IN_D);
 	assert_int_equal(blocked_in(QUIET), ASLEEP);
 	assert_int_equal(blocked_in(READER), IN_D);
+	assert_int_equal(blocked_in(FREED), IN_D);
+	assert_int_equal(blocked_in(GONE_ON), 0); /* not known */
 	forget();
 }
 
@@ -285,6 +292,7 @@ TEST(window, numbers_of_refreshes)
 	struct scene s = { 0 };
 	uint64_t since;
 
+	ticks[0].began = START + 100 * MS; /* what was before is not remembered */
 	for (size_t i = 0; i < ARRAY_SIZE(ticks); i++) {
 		ticks[i].at = START + 300 * MS * (i + 1);
 		ticks[i].values[METRIC_RUNQ_P99] = 10 + i;
@@ -295,9 +303,9 @@ TEST(window, numbers_of_refreshes)
 	write_scene(m, &s);
 	for (size_t i = 0; i < ARRAY_SIZE(ticks); i++) {
 		assert_int_equal(counted(metrics[METRIC_RUNQ_P99].counter, i, &since), 10 + i);
-		assert_int_equal(since, 300 * MS * i);
+		assert_int_equal(since, i ? 300 * MS * i : 100 * MS);
 		assert_int_equal(counted("steal", i, &since), 20 + i);
-		assert_int_equal(since, 300 * MS * i);
+		assert_int_equal(since, i ? 300 * MS * i : 100 * MS);
 		assert_int_equal(counted("lost events", i, &since), 30 + i);
 		assert_int_equal(since, 300 * MS * (i + 1));
 	}

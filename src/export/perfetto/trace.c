@@ -169,6 +169,8 @@ static int on_event_before(void *arg, const struct event *e)
 
 	if (e->kind == RING_RENAME && e->at <= t->index->end)
 		trace_will_be_renamed(t, e->tid, e->at);
+	if (e->at > t->index->end)
+		trace_seen_after(t, e);
 	return t->err;
 }
 
@@ -291,8 +293,9 @@ static void write_numbers(struct trace *t)
 	steal = perfetto_counter(t->p, top, "steal", PERFETTO_NS);
 	lost = perfetto_counter(t->p, top, "lost events", PERFETTO_COUNT);
 	for (size_t i = 0; i < t->index->ticks.nr; i++) {
-		uint64_t began = i && ticks[i - 1].at > t->start ? ticks[i - 1].at : t->start;
+		uint64_t began = i ? ticks[i - 1].at : ticks[i].began; /* before the first one that is remembered they are unknown */
 
+		began = began > t->start ? began : t->start;
 		if (ticks[i].at < t->start || ticks[i].at > t->index->end)
 			continue;
 		for (int m = 0; m < METRIC_COUNT; m++)

@@ -29,6 +29,7 @@ struct trace {
 	uint64_t since;
 
 	struct map seen;          /* tid + 1 -> first event, and its time since the start; see trace_threads.c */
+	struct map after;         /* tid + 1 -> enum seen + 1: how it was at the end, by its events after that */
 	struct map stacks[PERFETTO_USES]; /* user id << 32 | kernel id -> number in the trace + 1 */
 	struct map tracks;        /* hash of a thread's tid and start -> track of its blocks */
 	struct map rows;          /* kind << 32 | CPU, device or tid + 1 -> track of its events; see trace_rows.c */
@@ -63,8 +64,10 @@ struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at);
 enum seen { SEEN_RAN, SEEN_WOKEN, SEEN_ASLEEP, SEEN_IN_D };
 
 /* trace_seen - an event of a thread: one whose first event is a waking was blocked when the trace started.
+ * trace_seen_after - an event after the end.
  * trace_blocked_all - writes the threads that were blocked then, when all CPUs are written. */
 void trace_seen(struct trace *t, int32_t tid, uint64_t at, enum seen how);
+void trace_seen_after(struct trace *t, const struct event *e);
 void trace_blocked_all(struct trace *t);
 
 /* trace_stack - number of a user and a kernel stack combined, 0: none. trace_block - the block that ends with @e. */

@@ -34,6 +34,7 @@ void trace_threads_end(struct trace *t)
 {
 	free(t->cgroup_ns);
 	map_fini(&t->seen);
+	map_fini(&t->after);
 	for (int use = 0; use < PERFETTO_USES; use++)
 		map_fini(&t->stacks[use]);
 	map_fini(&t->tracks);
@@ -227,6 +228,20 @@ void trace_seen(struct trace *t, int32_t tid, uint64_t at, enum seen how)
 		trace_remember(t, &t->seen, (uint64_t)tid + 1, first);
 }
 
+/* The end of a block that lasted through the whole trace says what it was; a thread of which there is only another event was
+ * blocked, too, or not there, and what it was is not known. */
+void trace_seen_after(struct trace *t, const struct event *e)
+{
+	uint64_t key = (uint64_t)e->tid + 1;
+
+	if (e->tid <= 0)
+		return;
+	if (e->kind == RING_BLOCK && e->at - e->off_ns <= t->start)
+		trace_remember(t, &t->after, key, 1 + (e->in_d ? SEEN_IN_D : SEEN_ASLEEP));
+	else if ((e->kind == RING_SWITCH || e->kind == RING_WAKING) && !map_get(&t->after, key))
+		trace_remember(t, &t->after, key, 1 + SEEN_RAN);
+}
+
 void trace_blocked_all(struct trace *t)
 {
 	const struct trace_index_thread *all = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread);
@@ -235,8 +250,12 @@ void trace_blocked_all(struct trace *t)
 		struct perfetto_task task;
 		int how = seen(t, all[i].tid);
 
-		/* A thread without events is in the same state as at the end. */
-		if (how == SEEN_NOT)
+		uintptr_t after = how == SEEN_NOT ? (uintptr_t)map_get(&t->after, (uint64_t)all[i].tid + 1) : 0;
+
+		/* A thread without events is in the same state as after the end. */
+		if (after)
+			how = after - 1;
+		else if (how == SEEN_NOT)
 			how = all[i].state == STATE_D	    ? SEEN_IN_D
 			      : all[i].state == STATE_SLEEP ? SEEN_ASLEEP
 							    : SEEN_RAN;
