@@ -310,14 +310,14 @@ def others_file():
 def long_refreshes():
     """A trace ends when it is asked for, not at the last refresh."""
     with folder() as d:
-        with subprocess.Popen([SYSTOP, "-b", "-d", "8", "-n", "2", "--window-mem", "256M", "-o", f"{d}/trace"],
+        with subprocess.Popen([SYSTOP, "-b", "-d", "4", "-n", "2", "--window-mem", "256M", "-o", f"{d}/trace"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as systop:
             systop.stdout.readline()
-            time.sleep(5)
+            time.sleep(3)
             systop.send_signal(signal.SIGUSR1)
             said = systop.communicate(timeout=100)[1]
         seconds = float(re.search(r"saved .*, ([0-9.]+) s,", said)[1])
-        assert is_trace(f"{d}/trace") and 11 < seconds < 20, said
+        assert is_trace(f"{d}/trace") and 6 < seconds < 20, said
     return f"{seconds} s"
 
 
