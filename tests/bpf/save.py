@@ -313,11 +313,11 @@ def long_refreshes():
         with subprocess.Popen([SYSTOP, "-b", "-d", "4", "-n", "2", "--window-mem", "256M", "-o", f"{d}/trace"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as systop:
             systop.stdout.readline()
-            time.sleep(3)
+            time.sleep(1.5)
             systop.send_signal(signal.SIGUSR1)
             said = systop.communicate(timeout=100)[1]
         seconds = float(re.search(r"saved .*, ([0-9.]+) s,", said)[1])
-        assert is_trace(f"{d}/trace") and 6 < seconds < 20, said
+        assert is_trace(f"{d}/trace") and 4.5 < seconds < 15, said
     return f"{seconds} s"
 
 
