@@ -36,6 +36,7 @@ struct life_node {
 	struct life_node *prev, *next; /* in the list of the living; next also in the list of the ended */
 	uint64_t mark;         /* the last build that met it */
 	uint32_t rests;        /* its index in the threads of struct resting, plus 1; 0: it is not there */
+	uint32_t from_us, to_us; /* its start in the first one, and its end in the last one, if it was moved then; otherwise 0 */
 	bool named;            /* a tick's waits name it */
 };
 

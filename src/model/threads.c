@@ -309,6 +309,7 @@ struct life *model_life_part(struct model *m, struct life *l, uint64_t after_ns,
 		return NULL;
 	life_ran(l, cpu_ns);
 	life_copy(m, n, node_of(l), after_ns);
+	n->from_us = node_of(l)->to_us = after_ns / 1000;
 	((struct process_node *)n->life.process)->living++;
 	((struct process_node *)n->life.process)->led += leads(l);
 	living_add(m, n);
@@ -468,14 +469,22 @@ struct lives_asked {
 	void *arg;
 };
 
+/* The time @us after the start of the tick, or its end if that is 0; 0: not known. */
+static uint64_t time_in(const struct model *m, uint64_t seq, uint32_t us)
+{
+	uint64_t began = us && seq > 1 ? history_end(m->history, seq - 1) : 0;
+
+	return began ? began + us * 1000ULL : history_end(m->history, seq);
+}
+
 static int report_life(const struct lives_asked *asked, const struct life_node *n)
 {
-	uint64_t to = n->last == LIFE_ON ? UINT64_MAX : history_end(asked->m->history, n->last);
+	uint64_t from = n->first > 1 ? history_end(asked->m->history, n->first - 1) : 0;
+	uint64_t to = n->last == LIFE_ON ? UINT64_MAX : time_in(asked->m, n->last, n->to_us);
 
 	if (!n->first)
 		return 0;
-	return asked->fn(asked->arg, &n->life, n->first > 1 ? history_end(asked->m->history, n->first - 1) : 0,
-			 to ? to : UINT64_MAX);
+	return asked->fn(asked->arg, &n->life, from ? from + n->from_us * 1000ULL : 0, to ? to : UINT64_MAX);
 }
 
 int tick_lives(const struct tick *any, life_fn *fn, void *arg)

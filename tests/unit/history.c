@@ -211,6 +211,7 @@ TEST(history, no_more_than_its_ticks)
 
 struct asked {
 	pid_t tid;
+	const char *in; /* only its lives in this cgroup; NULL: in any */
 	int found;
 	uint64_t from, to;
 };
@@ -219,7 +220,7 @@ static int on_life(void *arg, const struct life *l, uint64_t from, uint64_t to)
 {
 	struct asked *a = arg;
 
-	if (l->tid == a->tid) {
+	if (l->tid == a->tid && (!a->in || !strcmp(l->cgroup->path, a->in))) {
 		a->found++;
 		a->from = from;
 		a->to = to;
@@ -233,6 +234,42 @@ static struct asked asked_for(const struct tick *t, pid_t tid)
 
 	assert_int_equal(tick_lives(t, on_life, &a), 0);
 	return a;
+}
+
+/* Where a thread was, up to the instant of a move in the third tick. */
+TEST(history, moved_within_a_tick)
+{
+	struct model *m = model_new(MEMORY);
+	struct life *l = life(m, 10, 10, "sh", &root), *part;
+	struct identity moved = identity(10, 10, "sh");
+	struct asked before = { .tid = 10, .in = root.path }, after = { .tid = 10, .in = web.path };
+	const struct tick *t = NULL;
+
+	moved.start_ns = l->start_ns;
+	for (int i = 1; i <= 3; i++) {
+		tick_begin_at(m, (5 + i) * SEC);
+		if (i == 3) {
+			part = l;
+			l = model_life_part(m, part, SEC / 4, 0);
+			assert_non_null(l);
+			l = model_life_update(m, l, &moved, &web);
+			run(m, part, 1, false);
+			model_life_end(m, part);
+		}
+		run(m, l, 1, false);
+		tick_put(t);
+		t = end(m);
+	}
+	assert_int_equal(tick_lives(t, on_life, &before), 0);
+	assert_int_equal(tick_lives(t, on_life, &after), 0);
+	assert_int_equal(before.found, 1);
+	assert_int_equal(after.found, 1);
+	assert_int_equal(before.to, 7 * SEC + SEC / 4);
+	assert_int_equal(after.from, 7 * SEC + SEC / 4);
+	assert_true(after.to == UINT64_MAX);
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
 }
 
 /* Ticks that one thread each lives in. */
@@ -524,6 +561,7 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(history_ticks_come_back), cmocka_unit_test(history_is_bounded),
 		  cmocka_unit_test(history_no_more_than_its_ticks),
+		  cmocka_unit_test(history_moved_within_a_tick),
 		  cmocka_unit_test(history_lives_of_the_window_stay),
 		  cmocka_unit_test(history_lives_of_the_window_go_first),
 		  cmocka_unit_test(history_held_ticks_keep_those_of_the_ticks_before),
