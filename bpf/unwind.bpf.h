@@ -12,6 +12,10 @@
 
 #define UNWIND_FRAME_MAX (1 << 20) /* without a table, larger frames are taken as errors */
 
+/* x86: the code segment of 64-bit programs, and that of an interrupt in one under Xen's paravirtualization. */
+#define USER_CS 0x33
+#define USER_CS_XEN 0xe033
+
 /* The registers with which a stack walk begins. Returns false if they are not of 64-bit code. */
 static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t)
 {
@@ -23,7 +27,7 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 	u->bp = regs->bp;
 	u->bx = regs->bx;
 	u->di = regs->di;
-	return (regs->cs & 0xffff) == 0x33;
+	return (regs->cs & 0xffff) == USER_CS || (regs->cs & 0xffff) == USER_CS_XEN;
 #elif defined(__TARGET_ARCH_arm64)
 	u->pc = regs->user_regs.pc;
 	u->sp = regs->user_regs.sp;

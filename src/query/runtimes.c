@@ -26,7 +26,7 @@ const struct runtime runtimes[] = {
 	{ "PHP", "php php% php-fpm php-fpm% php-cgi php-cgi% libphp.so libphp%*", "", true,
 	  "cannot name its functions: its JIT compiler keeps code in shared memory; opcache.jit=disable has whole stacks" },
 	{ "LuaJIT", "luajit luajit-%* libluajit-5.1.so.%", "", false, "needs a build with -DLUAJIT_USE_PERFTOOLS" },
-	{ ".NET", "libcoreclr.so", "", false, "6 and newer: start it with DOTNET_PerfMapEnabled=1" },
+	{ ".NET", "libcoreclr.so", "", false, "6 and newer: start it with DOTNET_PerfMapEnabled=1, 7 and newer with DOTNET_EnableWriteXorExecute=0, too" },
 	{ "Erlang", "beam.smp", "", false, "OTP 24 and newer: start it with +JPperf true" },
 	{ .name = NULL },
 };

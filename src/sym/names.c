@@ -303,11 +303,26 @@ static void learn_build(struct names *n, struct frame *known, const struct file 
 		symbol_change(n, known, s);
 }
 
-void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind kind, const char *name)
+/* The frame at a place in a file, NULL: there is none any more. */
+static struct frame *frame_at(const struct names *n, const struct file *f, uint64_t at)
 {
 	bool kernel = f == &n->kernel, jit = f->id & JIT_FILE;
 	uint64_t frame = kernel ? at : jit ? at | FRAME_ANONYMOUS : (uint64_t)f->id << FRAME_FILE_SHIFT | at;
-	struct frame *known = map_get(&n->frames, frame_key(frame, f->id & ~JIT_FILE));
+
+	return map_get(&n->frames, frame_key(frame, f->id & ~JIT_FILE));
+}
+
+bool names_asks_again(const struct names *n, const struct file *f, uint64_t at)
+{
+	const struct frame *known = f->id & JIT_FILE ? frame_at(n, f, at) : NULL;
+
+	return known && known->symbol->named;
+}
+
+void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind kind, const char *name)
+{
+	bool kernel = f == &n->kernel, jit = f->id & JIT_FILE;
+	struct frame *known = frame_at(n, f, at);
 	char text[SYMBOLS_NAME + FILE_NAME_SIZE], module[64] = "[kernel]";
 	const struct symbol *s;
 
@@ -319,7 +334,7 @@ void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind ki
 		n->bpf_met = at;
 	n->generation += !known->answered;
 	/* The kernel's symbols precede its code: those that were read after a frame was met have its name, or none has. */
-	if (kind != NAME_SYMBOL && !(kernel && known->answered))
+	if (kind != NAME_SYMBOL && !(kernel && known->answered) && !names_asks_again(n, f, at))
 		file_unnamed(n, f, at);
 	known->answered = true;
 	if (kind == NAME_NONE) {

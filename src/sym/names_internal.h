@@ -161,6 +161,9 @@ static inline bool file_grows(const struct names *n, const struct file *f)
 
 /* names_learn - sets the name of a place in a file; "": it has none. */
 void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind kind, const char *name);
+/* names_asks_again - whether a place is asked for again anyway while it is in use, as JIT compilers use addresses again: it
+ * must not be kept for that, too. */
+bool names_asks_again(const struct names *n, const struct file *f, uint64_t at);
 struct source *names_source_of(struct names *n, uint64_t frame);
 const char *file_module(const struct file *f);
 /* file_free - forgets the file. */

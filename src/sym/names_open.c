@@ -238,7 +238,8 @@ void open_next(struct names *n)
 static void put_off(struct names *n, struct file *f)
 {
 	for (size_t i = 0; i < f->nr_wanted; i++)
-		VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, f->wanted[i]);
+		if (!names_asks_again(n, f, f->wanted[i]))
+			VEC_PUSH(f->unknown, f->nr_unknown, f->unknown_room, f->wanted[i]);
 	file_forget_wanted(n, f);
 }
 

@@ -272,6 +272,19 @@ static int look_folders(int socket, const struct open_request *r, uint32_t *atte
 	return seen;
 }
 
+/* The file that debug information is asked for; -1: it is gone. The process in which it was met first can have ended, or run
+ * another program since. */
+static int look_asked(int socket, const struct open_request *r)
+{
+	int of = look_mapped(socket, r);
+
+	if (of >= 0 && !has_own_device(of) && !is_file(of, &r->key))
+		file_close(&of);
+	if (of < 0)
+		of = inside_look(r->key.device, r->inside, is_asked, r);
+	return of < 0 ? look_path(r) : of;
+}
+
 /* A file that is gone, with its process, can have debug information in the folders. */
 static int open_debug(int socket, const struct open_request *r, struct open_answer *a)
 {
@@ -282,7 +295,7 @@ static int open_debug(int socket, const struct open_request *r, struct open_answ
 		return -1;
 	}
 	a->attempt = r->attempt;
-	of = look_mapped(socket, r);
+	of = look_asked(socket, r);
 	if (of >= 0) {
 		seen = look_roots(socket, r, of, &a->attempt);
 		close(of);

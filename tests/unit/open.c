@@ -143,6 +143,28 @@ TEST(open, by_its_path_in_its_file_system)
 	assert_int_equal(inode, st.st_ino);
 }
 
+/* The debug information of a file is found although the process in which it was met first has ended. */
+TEST(open, debug_information_of_an_ended_process)
+{
+	struct open_request r = request();
+	char debug[160];
+	struct stat wanted;
+	uint64_t inode;
+	int fd;
+
+	snprintf(debug, sizeof(debug), "%s/file.debug", folder);
+	fd = open(debug, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(fstat(fd, &wanted), 0);
+	close(fd);
+	r.what = OPEN_DEBUG;
+	r.tgid = 0x7fffffff;
+	snprintf(r.path, sizeof(r.path), "%s", path);
+	snprintf(r.debuglink, sizeof(r.debuglink), "file.debug");
+	assert_int_equal(ask(&r, &inode), 0);
+	assert_int_equal(inode, wanted.st_ino);
+	unlink(debug);
+}
+
 /* Whoever maps a file can hold a lease on it: that is this file's own trouble, and no reason to ask again and again. */
 TEST(open, a_file_with_a_lease)
 {
@@ -168,5 +190,6 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test_setup_teardown(open_what_is_mapped, begin, end),
 		  cmocka_unit_test_setup_teardown(open_a_file_with_the_same_number_elsewhere, begin, end),
 		  cmocka_unit_test_setup_teardown(open_by_its_path_in_its_file_system, begin, end),
+		  cmocka_unit_test_setup_teardown(open_debug_information_of_an_ended_process, begin, end),
 		  cmocka_unit_test_setup_teardown(open_a_file_with_a_lease, begin, end));
 }
