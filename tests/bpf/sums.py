@@ -125,8 +125,8 @@ def first():
 
 
 def cpu_time(pid):
-    with open(f"/proc/{pid}/schedstat") as f:
-        return int(f.read().split()[0])
+    """Of all its threads, up to now: /proc has the time of a running thread only up to its last tick."""
+    return time.clock_gettime_ns(~pid << 3 | 2)
 
 
 def held():

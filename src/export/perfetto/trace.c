@@ -163,6 +163,16 @@ static void on_rename(struct trace *t, const struct event *e)
 	trace_renamed(t, e->tid, e->at);
 }
 
+/* The end of a block that lasted through the whole trace says what it was; a thread of which there is only another event was
+ * blocked, too, or not there, and what it was is not known. */
+static void on_event_after(struct trace *t, const struct event *e)
+{
+	if (e->kind == RING_BLOCK && e->at - e->off_ns <= t->start)
+		trace_seen_after(t, e->tid, e->in_d ? SEEN_IN_D : SEEN_ASLEEP);
+	else if (e->kind == RING_SWITCH || e->kind == RING_WAKING)
+		trace_seen_after(t, e->tid, SEEN_RAN);
+}
+
 static int on_event_before(void *arg, const struct event *e)
 {
 	struct trace *t = arg;
@@ -170,7 +180,7 @@ static int on_event_before(void *arg, const struct event *e)
 	if (e->kind == RING_RENAME && e->at <= t->index->end)
 		trace_will_be_renamed(t, e->tid, e->at);
 	if (e->at > t->index->end)
-		trace_seen_after(t, e);
+		on_event_after(t, e);
 	return t->err;
 }
 

@@ -64,10 +64,10 @@ struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at);
 enum seen { SEEN_RAN, SEEN_WOKEN, SEEN_ASLEEP, SEEN_IN_D };
 
 /* trace_seen - an event of a thread: one whose first event is a waking was blocked when the trace started.
- * trace_seen_after - an event after the end.
+ * trace_seen_after - how a thread was at the end, by an event after that; SEEN_RAN: not known.
  * trace_blocked_all - writes the threads that were blocked then, when all CPUs are written. */
 void trace_seen(struct trace *t, int32_t tid, uint64_t at, enum seen how);
-void trace_seen_after(struct trace *t, const struct event *e);
+void trace_seen_after(struct trace *t, int32_t tid, enum seen how);
 void trace_blocked_all(struct trace *t);
 
 /* trace_stack - number of a user and a kernel stack combined, 0: none. trace_block - the block that ends with @e. */

@@ -228,18 +228,10 @@ void trace_seen(struct trace *t, int32_t tid, uint64_t at, enum seen how)
 		trace_remember(t, &t->seen, (uint64_t)tid + 1, first);
 }
 
-/* The end of a block that lasted through the whole trace says what it was; a thread of which there is only another event was
- * blocked, too, or not there, and what it was is not known. */
-void trace_seen_after(struct trace *t, const struct event *e)
+void trace_seen_after(struct trace *t, int32_t tid, enum seen how)
 {
-	uint64_t key = (uint64_t)e->tid + 1;
-
-	if (e->tid <= 0)
-		return;
-	if (e->kind == RING_BLOCK && e->at - e->off_ns <= t->start)
-		trace_remember(t, &t->after, key, 1 + (e->in_d ? SEEN_IN_D : SEEN_ASLEEP));
-	else if ((e->kind == RING_SWITCH || e->kind == RING_WAKING) && !map_get(&t->after, key))
-		trace_remember(t, &t->after, key, 1 + SEEN_RAN);
+	if (tid > 0 && (how != SEEN_RAN || !map_get(&t->after, (uint64_t)tid + 1)))
+		trace_remember(t, &t->after, (uint64_t)tid + 1, 1 + how);
 }
 
 void trace_blocked_all(struct trace *t)
