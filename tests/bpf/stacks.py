@@ -123,7 +123,8 @@ def moved():
         cgroup.add(load.pid)
         lines = watched("cpu", ["-c", f"/{cgroup.name}"], lambda: cgroup.put(cgroup.mount, load.pid))
     known, whole = total(lines, "main"), total(lines)
-    assert 60 < known and known > 0.95 * whole, f"{known} of {whole} samples have a stack: {lines[:3]}"
+    # A guest has the tables of the file late.
+    assert 60 < known and known > (0.8 if GUEST else 0.95) * whole, f"{known} of {whole} samples have a stack: {lines[:3]}"
     return f"{known} of {whole} samples"
 
 
@@ -132,7 +133,8 @@ def executed():
     lines = folded("sleep", "-d", "10" if GUEST else "2.5", "--", "sh", "-c",
                    f"exec {load_path('exec_nonleader')} sleep 1 > /dev/null")
     asleep = total(lines, "clock_nanosleep")
-    assert asleep > 2.3 * SEC, f"{asleep / MS:.0f} of 1500 ms before exec() and 1000 after have their stack: {lines}"
+    # Without those from before, it would be the second after exec() at most.
+    assert asleep > 1.4 * SEC, f"{asleep / MS:.0f} of 1500 ms before exec() and 1000 after have their stack: {lines}"
     return f"{asleep / MS:.0f} ms"
 
 
