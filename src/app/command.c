@@ -14,7 +14,7 @@
 #include "app/priority.h"
 #include "util/fail.h"
 
-/* Whatever is the terminal reads and writes nothing from now on. */
+/* Replaces what is the terminal by /dev/null. */
 static void leave_terminal(void)
 {
 	int none = open("/dev/null", O_RDWR | O_CLOEXEC);

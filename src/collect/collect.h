@@ -142,7 +142,8 @@ bool collect_commands_work(struct collect *c);
 /* collect_thread_name - the name of a live thread, in scope or not; raw bytes. False: no such thread. O(threads). */
 bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);
 
-/* collect_frequency - the requested frequency of the samplers; sets it to @hz, or the most that the kernel allows, unless @hz is 0. */
+/* collect_frequency - the requested frequency of the samplers; sets it to @hz, or to the most that the kernel allows, unless
+ * @hz is 0. */
 int collect_frequency(struct collect *c, int hz);
 
 /* collect_samples - samples per second on each CPU now: fewer than requested if some are shed. */

@@ -186,8 +186,8 @@ static void report_rest(struct emission *t, enum metric_id m)
 		emit_sample(t, &sample);
 }
 
-/* Takes the thread's own events, which are chained newest first, and reverses them. Returns the first of them. Its tid does
- * not tell: exec() gives a thread that is not the leader another one. */
+/* Takes the thread's own events out of the slot's, which are chained newest first, and reverses them. Returns the first one.
+ * The tid does not identify them: exec() gives a thread that is not the leader another one. */
 static uint32_t take_events(struct stacks *s, const struct stacks_thread *thread)
 {
 	uint32_t *link = &s->newest[thread->slot], first = 0, at;

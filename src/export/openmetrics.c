@@ -25,7 +25,6 @@ struct series {
 	char *label;                /* `{cgroup="/a"`; the host's is "{" */
 	char *labels;               /* the same and what it belongs to now: `{cgroup="/a",unit="a.service"`; NULL: only that */
 	uint64_t seq, listed;       /* last tick that contained it, and last tick that listed it */
-	bool seen;                  /* it had threads in scope */
 	uint64_t threads;           /* at present */
 	uint64_t v[METRIC_COUNT];   /* since the start, in the metric's unit; KIND_MAX: since the text before */
 	bool known[METRIC_COUNT];   /* in the last interval; KIND_MAX: since the text before */
@@ -156,16 +155,15 @@ static void series_free(struct series *s)
 	free(s);
 }
 
-/* Sets @to to the series with the label of this cgroup; NULL: it was never seen, and no one asks for it to be @made. 0 or
- * -ENOMEM. */
-static int series_of(struct openmetrics *o, const struct cgroup *c, bool made, struct series **to)
+/* Sets @to to the series with the label of this cgroup, a new one if there is none and @make, or else NULL. 0 or -ENOMEM. */
+static int series_of(struct openmetrics *o, const struct cgroup *c, bool make, struct series **to)
 {
 	char *label = cgroup_label(c, o->redact);
 	uint64_t key = label ? hash_text(0, label) : 0;
 	struct series *s = label ? map_get(&o->by_label, key) : NULL;
 
 	*to = s;
-	if (s || !label || !made) {
+	if (s || !label || !make) {
 		free(label);
 		return label ? 0 : -ENOMEM;
 	}

@@ -25,9 +25,10 @@
 /* Longest wait for the next name. On a busy host the helpers wait for a CPU, too. */
 #define NEXT_NAME_NS 3000000000ULL
 
-/* Longest wait for the next tick, which knows the newest threads, beyond the time when it is due; and for the next name if the
- * last tick was this short a time before. */
+/* The next tick knows the newest threads. It is waited for until this long after it is due. */
 #define TICK_LATE_NS 200000000ULL
+
+/* If the last tick was not longer ago than this, the next one adds nothing: it is waited for a second at most. */
 #define TICK_NEAR_NS 50000000ULL
 
 /* A helper that sends nothing for this long is given up. */
@@ -216,7 +217,7 @@ static uint64_t tick_wait(const struct save *s)
 	return (near ? 1000000000ULL : s->tick->interval_ns) + TICK_LATE_NS;
 }
 
-/* A pipe that is full, or one that only the helper has open: however long it takes, the reader is waited for. */
+/* Whether the helper is silent because the reader is: the pipe is full, or only the helper has it open. */
 static bool waits_for_reader(const struct save *s)
 {
 	struct pollfd p = { .fd = s->fd, .events = POLLOUT };

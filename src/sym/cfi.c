@@ -96,10 +96,10 @@ static int add_stubs(struct cfi_rows *rows, struct next *n, uint32_t *at, uint64
 	return err;
 }
 
-static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, const struct sources *from_where)
+static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, const struct sources *of)
 {
-	struct next n = { .e = e, .g = from_where->go, .stub = from_where->stubs->at,
-			  .stubs_end = from_where->stubs->at + from_where->stubs->nr };
+	struct next n = { .e = e, .g = of->go, .stub = of->stubs->at,
+			  .stubs_end = of->stubs->at + of->stubs->nr };
 	uint64_t address = 0; /* end of the last function */
 	uint32_t end = 0;     /* its offset in the file */
 	int err = 0;
@@ -114,9 +114,9 @@ static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, const str
 		if (from < end) { /* two functions in one place: the first counts */
 			e->bad++;
 		} else {
-			err = add_stubs(rows, &n, &end, &address, from, from_where->entry);
+			err = add_stubs(rows, &n, &end, &address, from, of->entry);
 			if (!err && end)
-				err = add_gap(rows, end, from, at - address, from_where->entry);
+				err = add_gap(rows, end, from, at - address, of->entry);
 			if (!err)
 				err = add_next(rows, &n, is_go);
 			end = to;
@@ -128,7 +128,7 @@ static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, const str
 			next_function(&n);
 	}
 	if (!err)
-		err = add_stubs(rows, &n, &end, &address, UINT32_MAX, from_where->entry);
+		err = add_stubs(rows, &n, &end, &address, UINT32_MAX, of->entry);
 	return err ? err : cfi_rows_add_gap(rows, end);
 }
 

@@ -241,10 +241,9 @@ void trace_blocked_all(struct trace *t)
 	for (size_t i = 0; i < t->index->threads.nr; i++) {
 		struct perfetto_task task;
 		int how = seen(t, all[i].tid);
-
 		uintptr_t after = how == SEEN_NOT ? (uintptr_t)map_get(&t->after, (uint64_t)all[i].tid + 1) : 0;
 
-		/* A thread without events is in the same state as after the end. */
+		/* A thread without events was in the state of the end all the time. */
 		if (after)
 			how = after - 1;
 		else if (how == SEEN_NOT)
