@@ -93,8 +93,8 @@ int seed_task(struct bpf_iter__task *ctx)
 	since = seed_since(t, s) + c->clock_offset;
 	s->since = since < now ? since : now;
 	s->born_ns = s->since;
-	if (s->state == SLOT_RUNNING) /* without the time since then: readers add it */
-		s->exec_ns = account_sub(s->exec_ns, account_min(seed_stint(t), now - s->since));
+	if (s->state == SLOT_RUNNING) /* without the time since then, which readers add; below 0 if interrupts took some of it */
+		s->exec_ns -= account_min(seed_stint(t), now - s->since);
 	slot_give(ref, index, t);
 	return 0;
 }

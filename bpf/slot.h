@@ -113,7 +113,7 @@ struct slot {
 
 	/* line 2: what the next switch compares with, and all that a wakeup touches */
 	__u64 run_delay;   /* the kernel's sum of its runqueue waits at its last switch */
-	__u64 exec_ns;     /* the kernel's sum of its running time at its last switch-out */
+	__u64 exec_ns;     /* the kernel's sum of its running time at its last switch-out; until then what seed_task() put here */
 	__u32 voluntary;   /* SLOT_COUNTS: the kernel's counts of its switches; */
 	__u32 involuntary; /* like all counts here, they wrap at 2^32 */
 	__u64 cred;        /* address of the credentials by which in_scope and uid were decided: never followed */

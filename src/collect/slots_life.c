@@ -9,7 +9,9 @@
 
 uint64_t slots_cpu_ns(const struct slot *c, uint64_t at)
 {
-	return c->exec_ns + (c->state == SLOT_RUNNING && c->since < at ? at - c->since : 0);
+	uint64_t ns = c->exec_ns + (c->state == SLOT_RUNNING && c->since < at ? at - c->since : 0);
+
+	return (int64_t)ns > 0 ? ns : 0;
 }
 
 static struct identity slot_identity(const struct slots *s, const struct slot *c)

@@ -135,7 +135,6 @@ def held():
     with Load(load_path("spin"), "user", "60") as load:
         os.sched_setaffinity(load.pid, {os.cpu_count() - 1})
         os.sched_setscheduler(load.pid, os.SCHED_FIFO, os.sched_param(1))
-        time.sleep(1)  # before its first switch under this policy, up to 8 ms too much are shown
         for _ in range(2 * RUNS):
             before = cpu_time(load.pid)
             line = systop_lines("--all", "-d", "0.2", "-n", "1")[0]

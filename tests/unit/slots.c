@@ -415,6 +415,33 @@ static void cpu_time(void **state)
 	tick_put(t);
 }
 
+static void cpu_time_after(uint64_t interval, uint64_t ns)
+{
+	const struct tick *t;
+
+	now += interval;
+	tick_begin_at(model, now);
+	assert_int_equal(slots_tick(slots, now), 0);
+	t = tick_end(model);
+	assert_int_equal(t->active[0].thread->cpu_ns, ns);
+	tick_put(t);
+}
+
+/* Seeded while it ran, and interrupts took more of that stretch than it had run before. */
+static void cpu_time_of_seeded(void **state)
+{
+	struct slot *s = born(1);
+
+	(void)state;
+	second();
+	s->state = SLOT_RUNNING;
+	s->since = now;
+	s->exec_ns = -(uint64_t)(SEC / 5);
+	s->seq += 2;
+	cpu_time_after(SEC / 10, 0);
+	cpu_time_after(SEC * 9 / 10, SEC * 8 / 10);
+}
+
 /* A wait of this length ends, as the programs note it. */
 static void waits(struct slot *s, uint64_t ns)
 {
@@ -566,6 +593,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(moved_meanwhile, begin, end),
 		cmocka_unit_test_setup_teardown(counts, begin, end),
 		cmocka_unit_test_setup_teardown(cpu_time, begin, end),
+		cmocka_unit_test_setup_teardown(cpu_time_of_seeded, begin, end),
 		cmocka_unit_test_setup_teardown(longest_wait, begin, end),
 		cmocka_unit_test_setup_teardown(longest_wait_of_moved, begin, end),
 		cmocka_unit_test_setup_teardown(io_unknown, begin, end),
