@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <libiberty/demangle.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,11 @@
 #define SLICE_NS 200000000ULL
 
 #define NAMES_CPU_MS 300
+
+/* Of libiberty, declared here: Fedora packages it without this header. */
+#define DMGL_PARAMS (1 << 0)
+#define DMGL_AUTO (1 << 8)
+char *cplus_demangle(const char *mangled, int options);
 
 static struct symtab kernel;
 static int peer = -1; /* the open helper */

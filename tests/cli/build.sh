@@ -26,6 +26,7 @@ put pkg-config <<E2
 #!/bin/bash
 for word; do
 	case \$word in cmocka*) ! grep -q libcmocka-dev "$hidden" || exit 1 ;; esac
+	[ ! -e "$work/old" ] || [ "\$word" != "libbpf >= 1.0" ] || exit 1
 done
 exec $(command -v pkg-config) "\$@"
 E2
@@ -72,5 +73,9 @@ ok "an unchanged machine is not configured again" \
 	'build && [ "$(stat -c %Y.%s "$tree/build/config.log")" = "$before" ]'
 ok "what the tests need is installed" 'build --with-tests && grep -q libcmocka-dev "$work/installed"'
 ok "and configure sees it" 'grep -qF "S[\"HAVE_CMOCKA_TRUE\"]=\"\"" "$tree/build/config.status"'
+touch "$work/old"
+rm -r "$tree/build"
+ok "a library that is too old is not one that is missing" \
+	'! build && grep -q "libbpf >= 1.0 is needed, and this system has [0-9.]*: it is too old" "$work/log"'
 echo "1..$nr"
 exit "$failed"
