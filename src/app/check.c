@@ -21,28 +21,37 @@
 #include "proc/sched_ext.h"
 #include "util/file.h"
 
-/* Needed to load, attach and read the programs; kept for CPUs that come online later. */
-static const struct {
+/* Needed to load, attach and read the programs, and kept for CPUs that come online later; and what helpers use. */
+static const struct right {
 	cap_value_t cap;
+	bool needed;
+	bool in_admin; /* CAP_SYS_ADMIN includes it, as before it existed */
 	const char *name, *what;
 } needed[] = {
-	{ CAP_BPF, "CAP_BPF", "load BPF programs, make maps" },
-	{ CAP_PERFMON, "CAP_PERFMON", "attach to tracepoints and timers" },
+	{ CAP_BPF, true, true, "CAP_BPF", "load BPF programs, make maps" },
+	{ CAP_PERFMON, true, true, "CAP_PERFMON", "attach to tracepoints and timers" },
+};
+
+static const struct right useful[] = {
+	{ CAP_SYS_PTRACE, false, false, "CAP_SYS_PTRACE", "read names and command lines of other users' processes" },
+	{ CAP_DAC_READ_SEARCH, false, false, "CAP_DAC_READ_SEARCH", "read files that only their owners can read" },
+	{ CAP_CHECKPOINT_RESTORE, false, true, "CAP_CHECKPOINT_RESTORE", "read files that are deleted or in containers" },
 };
 
 #define NR_NEEDED (sizeof(needed) / sizeof(needed[0]))
+#define NR_USEFUL (sizeof(useful) / sizeof(useful[0]))
 
-static bool has_cap(cap_value_t cap)
+static bool has_right(const struct right *r)
 {
 	cap_t caps = cap_get_proc();
 	cap_flag_value_t value = CAP_CLEAR, all = CAP_CLEAR;
 
 	if (!caps)
 		return false;
-	cap_get_flag(caps, cap, CAP_EFFECTIVE, &value);
-	cap_get_flag(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE, &all); /* includes both, as before 5.8 */
+	cap_get_flag(caps, r->cap, CAP_EFFECTIVE, &value);
+	cap_get_flag(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE, &all);
 	cap_free(caps);
-	return value == CAP_SET || all == CAP_SET;
+	return value == CAP_SET || (r->in_admin && all == CAP_SET);
 }
 
 /* The active mode of "none [integrity] confidentiality". */
@@ -60,13 +69,16 @@ void check_lockdown(char *mode, size_t size)
 	}
 }
 
-const char *check_needed(int i, const char **what, bool *held)
+const char *check_right(size_t i, bool *is_needed, const char **what, bool *held)
 {
-	if (i >= (int)NR_NEEDED)
+	const struct right *r = i < NR_NEEDED ? &needed[i] : &useful[i - NR_NEEDED];
+
+	if (i >= NR_NEEDED + NR_USEFUL)
 		return NULL;
-	*what = needed[i].what;
-	*held = has_cap(needed[i].cap);
-	return needed[i].name;
+	*is_needed = r->needed;
+	*what = r->what;
+	*held = has_right(r);
+	return r->name;
 }
 
 /* The capabilities held or missing, as "CAP_BPF, CAP_PERFMON"; "none". Returns whether there are any. */
@@ -76,18 +88,20 @@ static bool list_caps(bool held, char *buf, size_t size)
 
 	snprintf(buf, size, "none");
 	for (size_t i = 0; i < NR_NEEDED; i++)
-		if (has_cap(needed[i].cap) == held)
+		if (has_right(&needed[i]) == held)
 			used += snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
 					 needed[i].name);
 	return used;
 }
 
-int check_kernel(const struct utsname *uts)
+int check_kernel(void)
 {
 	const struct probe *probes;
 	bool old_storage = false;
+	struct utsname name, *uts = &name;
 	size_t nr;
 
+	uname(uts);
 	if (probes_read(&probes, &nr)) {
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s has no BTF (" BTF_PATH " %s)",
 		     uts->release, access(BTF_PATH, F_OK) ? "missing" : "unreadable");
@@ -126,21 +140,17 @@ int check_setuid(void)
 	return -EPERM;
 }
 
-int check_preconditions(void)
+int check_rights(void)
 {
 	char missing[64], held[64];
-	struct utsname uts;
 
-	uname(&uts);
-	if (list_caps(false, missing, sizeof(missing))) {
-		list_caps(true, held, sizeof(held));
-		fail(-EPERM, EXIT_STATUS_PERMISSION,
-		     "cannot load BPF programs: missing %s (have: %s)", missing, held);
-		fail_why("the effective capabilities of this process lack them");
-		fail_fix("sudo systop");
-		return -EPERM;
-	}
-	return check_kernel(&uts);
+	if (!list_caps(false, missing, sizeof(missing)))
+		return 0;
+	list_caps(true, held, sizeof(held));
+	fail(-EPERM, EXIT_STATUS_PERMISSION, "cannot load BPF programs: missing %s (have: %s)", missing, held);
+	fail_why("the effective capabilities of this process lack them");
+	fail_fix("sudo systop");
+	return -EPERM;
 }
 
 /* Measured once: a slow clock takes a while. */
@@ -231,7 +241,7 @@ void check_health(struct health *h)
 	health_add(h, "Kernel", "scheduler", HEALTH_FACT, "%s", scheduler);
 	for (size_t i = 0; i < NR_NEEDED; i++)
 		health_add(h, "Rights", needed[i].name,
-			   has_cap(needed[i].cap) ? HEALTH_ON : HEALTH_OFF, "%s", needed[i].what);
+			   has_right(&needed[i]) ? HEALTH_ON : HEALTH_OFF, "%s", needed[i].what);
 	if (refused)
 		health_add(h, "Rights", "system calls", HEALTH_DEGRADED, "%" PRIu64 " refused, the last was %s()",
 			   refused, call);

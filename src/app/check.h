@@ -10,9 +10,10 @@
  * read. Returns 0, or -EPERM after fail(). */
 int check_setuid(void);
 
-/* check_preconditions - checks whether systop can run here: kernel, BTF, rights. Returns 0, or -errno after fail(),
- * which names what is missing and how to get it. */
-int check_preconditions(void);
+/* check_rights, check_kernel - check whether systop can run here: its capabilities; kernel and BTF. Return 0, or -errno
+ * after fail(), which names what is missing and how to get it. */
+int check_rights(void);
+int check_kernel(void);
 
 /* check_clock - checks that the kernel's clock is fast to read, or @force. 0, or -EOPNOTSUPP after fail(). */
 int check_clock(bool force);

@@ -6,17 +6,14 @@
 #include <stddef.h>
 
 struct clocksource;
-struct utsname;
 
 /* For check_report.c: what check.c knows about this host. */
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
-/* check_kernel - whether the kernel has what is needed: 0, or -ENOTSUP after fail(). */
-int check_kernel(const struct utsname *uts);
-
-/* check_needed - the name of capability @i that systop needs, what for, and whether this process has it. NULL: no more. */
-const char *check_needed(int i, const char **what, bool *held);
+/* check_right - the name of capability @i that systop needs, or a helper uses if it is there, what for, and whether this
+ * process has it. NULL: no more. */
+const char *check_right(size_t i, bool *is_needed, const char **what, bool *held);
 
 /* check_lockdown - "none", "integrity", "confidentiality".
  * check_scheduler - which scheduler runs, and the consequence. */

@@ -16,6 +16,7 @@
 #include "collect/collect.h"
 #include "collect/load.h"
 #include "collect/probe.h"
+#include "collect/samplers.h"
 #include "export/json/json_check.h"
 #include "model/check.h"
 #include "proc/cgroup.h"
@@ -71,16 +72,16 @@ static void add_probes(struct checks *c)
 static void add_rights(struct checks *c)
 {
 	const char *name, *what;
-	bool held;
+	bool needed, held;
 
-	for (int i = 0; (name = check_needed(i, &what, &held)); i++) {
-		check_add(c, name, held ? CHECK_YES : CHECK_NO, held ? "held" : "no", "to %s", what)->needed = true;
+	for (size_t i = 0; (name = check_right(i, &needed, &what, &held)); i++) {
+		check_add(c, name, held ? CHECK_YES : CHECK_NO, held ? "held" : "no", "%sto %s", needed ? "needed " : "", what)
+			->needed = needed;
 		if (held)
 			continue;
 		check_reason(c, "the effective capabilities of this process lack it");
 		check_fix(c, "sudo systop");
 	}
-	check_add(c, "", CHECK_FACT, NULL, "these two are all systop needs; all others are given up after start")->json = false;
 }
 
 static void add_kernel(struct checks *c, const struct utsname *uts)
@@ -94,6 +95,7 @@ static void add_settings(struct checks *c)
 {
 	char mode[64], paranoid[64], clock[80], scheduler[200];
 	bool locked;
+	int err;
 
 	check_lockdown(mode, sizeof(mode));
 	locked = !strcmp(mode, "confidentiality");
@@ -103,6 +105,13 @@ static void add_settings(struct checks *c)
 		check_reason(c, "the kernel lets no program read its memory: no stacks, and names after a rename are not seen");
 	file_line(paranoid, sizeof(paranoid), "/proc/sys/kernel/perf_event_paranoid");
 	check_add(c, "perf_event_paranoid", CHECK_FACT, NULL, "%s", *paranoid ? paranoid : "-");
+	err = samplers_try();
+	check_add(c, "samples", err ? CHECK_NO : CHECK_YES, NULL, "%s%s", err ? "no perf event can be opened: " : "perf events can be opened",
+		  err ? strerror(-err) : "");
+	if (err) {
+		check_reason(c, "no perf event can be opened: %s", strerror(-err));
+		check_fix(c, "sudo systop, or: sysctl kernel.perf_event_paranoid=2");
+	}
 	clocksource_text(check_kernel_clock(), clock, sizeof(clock));
 	check_add(c, "clock", check_kernel_clock()->counter ? CHECK_YES : CHECK_NO,
 		  check_kernel_clock()->counter ? "ok" : "slow", "%s", clock);
@@ -163,9 +172,9 @@ static int try_programs(struct checks *c, const struct options *o)
 
 /* What systop itself checks before it starts, in its order: the first failure decides its exit status, and what comes
  * after it is not checked. */
-static void add_steps(struct checks *c, const struct options *o, const struct utsname *uts, struct failure *first)
+static void add_steps(struct checks *c, const struct options *o, struct failure *first)
 {
-	static const char *const steps[] = { "kernel features", "namespaces", "rights", "clock's cost", "open files", "start" };
+	static const char *const steps[] = { "namespaces", "rights", "kernel features", "clock's cost", "open files", "start" };
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -178,7 +187,7 @@ static void add_steps(struct checks *c, const struct options *o, const struct ut
 			check_reason(c, "not checked: an earlier check failed");
 			continue;
 		}
-		err = i == 0 ? check_kernel(uts) : i == 1 ? namespaces_check(NULL, 0) : i == 2 ? check_preconditions() :
+		err = i == 0 ? namespaces_check(NULL, 0) : i == 1 ? check_rights() : i == 2 ? check_kernel() :
 		      i == 3 ? check_clock(o->force) : i == 4 ? check_files() : try_programs(c, o);
 		if (err)
 			c->status = failure_take(first);
@@ -205,7 +214,7 @@ enum exit_status check_print(const struct options *o)
 	add_rights(&c);
 	add_settings(&c);
 	add_hierarchies(&c);
-	add_steps(&c, o, &uts, &first);
+	add_steps(&c, o, &first);
 	status = c.status;
 	if (o->exporter) {
 		if (json_check(stdout, &c, PACKAGE_VERSION, &uts))

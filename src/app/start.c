@@ -242,8 +242,10 @@ int start(struct systop *s)
 		err = fail(-EIO, EXIT_STATUS_RUNTIME, "no random numbers for --redact");
 	if (next(err, "check the namespaces"))
 		err = namespaces_check(s->options.pids, s->options.nr_pids);
-	if (next(err, "check rights, the kernel and its types"))
-		err = check_preconditions();
+	if (next(err, "check rights"))
+		err = check_rights();
+	if (next(err, "check the kernel and its types"))
+		err = check_kernel();
 	if (next(err, "measure the kernel's clock"))
 		err = check_clock(s->options.force);
 	if (next(err, "raise the limit of open files"))

@@ -2,8 +2,10 @@
 #include "collect/samplers.h"
 
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -328,6 +330,17 @@ void samplers_entry(const struct samplers *s, uint64_t *from, uint64_t *to)
 		*to = 0;
 }
 
+int samplers_try(void)
+{
+	struct samplers clock = { .frequency = 1 };
+	int fd = sampler_open(&clock, sched_getcpu());
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
 bool samplers_cycles(const struct samplers *s)
 {
 	return s->hardware;
@@ -346,7 +359,7 @@ static const char *rights(void)
 	char line[32];
 
 	file_line(line, sizeof(line), "/proc/sys/kernel/perf_event_paranoid");
-	return atoi(line) > 2 ? " (kernel.perf_event_paranoid is above 2; fix: start systop again)" : "";
+	return atoi(line) > 2 ? " (kernel.perf_event_paranoid is above 2; fix: start systop again as root, or sysctl kernel.perf_event_paranoid=2)" : "";
 }
 
 void samplers_count_health(const struct samplers *s, const char *name, const char *what, struct health *h)

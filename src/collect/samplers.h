@@ -50,6 +50,9 @@ void samplers_entry(const struct samplers *s, uint64_t *from, uint64_t *to);
 /* samplers_tickless - whether the timer of a CPU may stop while a single thread is busy there (nohz_full). */
 bool samplers_tickless(const struct samplers *s, int cpu);
 
+/* samplers_try - whether this process can open perf events: 0 or -errno. */
+int samplers_try(void);
+
 /* samplers_cycles - whether samples are by the processor's cycles, or by a clock. */
 bool samplers_cycles(const struct samplers *s);
 

@@ -28,6 +28,8 @@ PLACES = {
                       "CONFIG_DEBUG_INFO_BTF", "BTF"),
     "in a PID namespace": (("unshare", "-pf", "--mount-proc"), 3, "namespaces", "host's PIDs", None),
     "with few files": (in_shell("ulimit -n 20"), 1, "open files", "RLIMIT_NOFILE", None),
+    "without types and rights": (("unshare", "-m", *in_shell("mount --bind /dev/null /sys/kernel/btf/vmlinux"), *NOBODY), 4,
+                                 "rights", "capabilities of this process", "BTF"),
     "without cgroups": (("unshare", "-m", *in_shell("umount -R /sys/fs/cgroup")), 0, None, None, "cgroups"),
 }
 
@@ -75,6 +77,26 @@ def looks(systop, name):
                                                                   "open files", "start"), check
 
 
+def starts_alike(systop):
+    """What --check finds first is what systop says when it does not start."""
+    for name, (before, status, step, _, _) in PLACES.items():
+        if step and step != "open files": # a table takes more of them
+            done = run(*before, systop, "-b", "-n", "1")
+            found = json.loads(run(*before, systop, "--check", "--json").stdout)
+            assert done.returncode == status and of(found, step)[0]["text"] in done.stderr, (name, done, of(found, step))
+
+
+def helpers_rights(systop):
+    """What helpers lack is stated: systop runs without it."""
+    caps = "--inh-caps=+bpf,+perfmon", "--ambient-caps=+bpf,+perfmon"
+    done = run(*NOBODY, *caps, systop, "--check", "--json")
+    found = json.loads(done.stdout)
+    assert found["ok"] and done.returncode == 0, done
+    for name, there in (("CAP_BPF", True), ("CAP_SYS_PTRACE", False), ("CAP_DAC_READ_SEARCH", False), ("samples", True)):
+        (one,) = of(found, name)
+        assert one["ok"] is there and (there or not one["needed"] and one["fix"]), one
+
+
 def strict():
     """The schema lets nothing else pass."""
     found = json.loads(run(SYSTOP, "--check", "--json").stdout)
@@ -92,6 +114,8 @@ def main():
         systop = shutil.copy(SYSTOP, folder)
         for name in PLACES:
             tap.case(f"--check --json {name}", looks, systop, name)
+        tap.case("systop and --check find the same", starts_alike, systop)
+        tap.case("what helpers lack", helpers_rights, systop)
     tap.case("the schema is strict", strict)
     tap.done()
 
