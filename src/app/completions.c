@@ -20,6 +20,9 @@ static void put_columns(FILE *to)
 	for (int f = 0; f < METRIC_COUNT; f++)
 		if (metrics[f].drop)
 			fprintf(to, "%s ", metrics[f].name);
+	for (enum column_id id = COLUMN_METRICS; id < COLUMN_COUNT; id++)
+		if (column_sorts(id))
+			fprintf(to, "%s ", column_info(id).name);
 	fputs("help", to);
 }
 
@@ -45,7 +48,7 @@ static const struct operand {
 	{ "sort", .put = put_columns },
 	{ "clock", .words = "cycles cpu" },
 	{ "color", .words = "auto always never" },
-	{ "theme", .put = put_themes },
+	{ "theme", .put = put_themes, .zsh = "_systop_themes" },
 	{ "view", .words = &VIEW_NAMES[1] },
 	{ "completions", .words = "bash zsh fish" },
 };
@@ -84,6 +87,12 @@ static void put_quoted(FILE *to, const char *text, const char *special)
 	}
 }
 
+/* Its operand can be a file, which the shell completes. */
+static bool is_path(const struct argp_option *o)
+{
+	return o->arg && (!strcmp(o->arg, "FILE") || !strcmp(o->arg, "DIR") || !strcmp(o->name, "theme"));
+}
+
 static bool is_short(const struct argp_option *o)
 {
 	return o->key > ' ' && o->key < 127;
@@ -102,6 +111,8 @@ static void bash_operands(FILE *to)
 		if (is_short(o))
 			fprintf(to, "-%c|", o->key);
 		fprintf(to, "--%s) ", o->name);
+		if (is_path(o))
+			fputs("compopt -o default 2>/dev/null; ", to);
 		if (operand && operand->bash) {
 			fprintf(to, "words=%s ;;\n", operand->bash);
 		} else if (operand) {
@@ -163,7 +174,7 @@ static void zsh_option(FILE *to, const struct argp_option *o)
 	if (is_short(o))
 		fprintf(to, "\t\t'*'{-%c%s,--%s%s}'[", o->key, o->arg ? "+" : "", o->name, o->arg ? "=" : "");
 	else
-		fprintf(to, "\t\t'--%s%s[", o->name, o->arg ? "=" : "");
+		fprintf(to, "\t\t'%s--%s%s[", strstr(o->doc, "(repeatable") ? "*" : "", o->name, o->arg ? "=" : "");
 	put_quoted(to, o->doc, "[]:\\");
 	fputs("]", to);
 	if (o->arg) {
@@ -177,7 +188,7 @@ static void zsh_option(FILE *to, const struct argp_option *o)
 			put_words(to, operand);
 			fputs(")", to);
 		} else {
-			fputs(" ", to);
+			fputs(is_path(o) ? "_files" : " ", to);
 		}
 	}
 	fputs("' \\\n", to);
@@ -190,6 +201,14 @@ static void zsh_print(FILE *to)
 	      "{\n"
 	      "\tlocal -a paths=(${(f)\"$(" CGROUPS_COMMAND ")\"})\n"
 	      "\tcompadd -a paths\n"
+	      "}\n"
+	      "_systop_themes()\n"
+	      "{\n"
+	      "\tcompadd ",
+	      to);
+	put_themes(to);
+	fputs("\n"
+	      "\t_files\n"
 	      "}\n"
 	      "_systop()\n"
 	      "{\n"
@@ -224,7 +243,7 @@ static void fish_print(FILE *to)
 		fputs("complete -c systop", to);
 		if (is_short(o))
 			fprintf(to, " -s %c", o->key);
-		fprintf(to, " -l %s%s -d '", o->name, o->arg ? " -x" : "");
+		fprintf(to, " -l %s%s -d '", o->name, is_path(o) ? " -r -F" : o->arg ? " -x" : "");
 		put_quoted(to, o->doc, "\\");
 		fputs("'", to);
 		if (operand) {

@@ -33,9 +33,14 @@ static int print_columns(void)
 			printf("%-8s %-22s %s\n", metrics[f].title, metrics[f].name, metrics[f].help);
 	for (enum column_id id = COLUMN_METRICS; id < COLUMN_COUNT; id++) {
 		struct column_info c = column_info(id);
+		enum metric_id same = metric_find(c.name);
 
-		if (column_sorts(id) && metric_find(c.name) == METRIC_COUNT)
-			printf("%-8s %-22s %s (on the screen)\n", c.title, c.name, c.help);
+		if (!column_sorts(id))
+			continue;
+		printf("%-8s %-22s %s (on the screen", c.title, c.name, c.help);
+		if (same != METRIC_COUNT)
+			printf(", by sort = %s in systoprc: -s %s is %s", c.name, c.name, metrics[same].title);
+		puts(")");
 	}
 	return EXIT_STATUS_OK;
 }

@@ -51,6 +51,9 @@ complete_line systop -s runq_p
 complete_line systop -u roo
 complete_line systop -d ""
 complete_line systop -- pytho
+complete_line systop -s cput
+compopt() { echo "$2"; }
+complete_line systop -w /var/tm
 """
     done = run("bash", "-c", script, env=with_systop())
     lines = done.stdout.split("\n")
@@ -63,6 +66,8 @@ complete_line systop -- pytho
     assert "root" in lines[4].split(), lines
     assert lines[5] == "", lines
     assert "python3" in lines[6].split(), lines
+    assert lines[7] == "cputime", lines
+    assert lines[8] == "default", lines # readline's own
 
     # Names of cgroups are offered as they are, and nothing in them runs.
     with tempfile.TemporaryDirectory() as folder:
@@ -92,6 +97,9 @@ def zsh():
             t.keys("C-u")
             t.type("systop --the\t\t")
             t.wait("colour-blind.*mono")
+            t.keys("C-u")
+            t.type(f"systop -w {folder}/_sys\t")
+            t.wait(f"{folder}/_systop ?$")
 
 
 def fish():
@@ -99,11 +107,12 @@ def fish():
 complete -C "systop --comp"
 complete -C "systop --color a"
 complete -C "systop -s runq_p"
+complete -C "systop -w /etc/passw"
 """
     with tempfile.TemporaryDirectory() as home:
         done = run("fish", "--no-config", "-c", script, env={**with_systop(), "HOME": home})
     words = [line.split("\t")[0] for line in done.stdout.splitlines()]
-    assert words == ["--completions", "always", "auto", "runq_p50_ns", "runq_p99_ns"], done
+    assert words[:5] == ["--completions", "always", "auto", "runq_p50_ns", "runq_p99_ns"] and "/etc/passwd" in words[5:], done
 
 
 def refused():
