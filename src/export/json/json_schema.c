@@ -150,8 +150,9 @@ static const char threads[] = "also those that ended in the interval; one that w
 
 static struct json_object *process_schema(void)
 {
-	struct json_object *o = record("a process with a thread that is in the list of threads, or that --filter matches, with all "
-				       "of its threads, also those that ended in the interval");
+	struct json_object *o = record("a process with a thread that is in the list of threads, or that --filter matches if one of its "
+				       "threads did something (with --all: always), with all of its threads, also those that ended "
+				       "in the interval");
 
 	property(o, "tgid", node("integer", false, "its number"));
 	cmdline_properties(o);
