@@ -10,7 +10,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import DISK, GUEST, Systop, begin, load_path  # noqa: E402
+from harness import DISK, GUEST, Systop, begin, load_path, wait_for  # noqa: E402
 
 NAMES = ("read_bytes", "write_bytes")
 MIB = 1 << 20
@@ -123,11 +123,16 @@ def execs(folder):
     assert shown(lines, pid) == counts(truths[-1]), f"{shown(lines, pid)}, the kernel says {truths[-1]}"
 
 
+def written(pid):
+    with open(f"/proc/{pid}/io", encoding="ascii") as f:
+        return int(dict(line.split(": ") for line in f)["write_bytes"])
+
+
 def before(folder):
     """What a thread wrote before systop started does not count."""
     load = start("buffered", folder, 16, 1, 5, 60000)
     pid = json.loads(load.stdout.readline())["pid"]
-    load.stdout.readline()  # it has written for the first time
+    wait_for(lambda: written(pid) >= 16 * MIB, 30, "it has not written")
     with Systop("-d", "0.5", "-n", "4") as systop:
         lines = systop.rest()
     load.kill()
