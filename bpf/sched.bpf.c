@@ -192,7 +192,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct slot *out, *in;
 	bool gap, late;
 	__u32 left = RING_YIELDED, lost_tid = 0;
-	__u64 stolen, ran = ~0ULL, cred;
+	__u64 stolen, ran = ~0ULL, cred, began;
 
 	if (!c)
 		return 0;
@@ -260,11 +260,14 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		if (c->findings || split_changed(c, &e)) {
 			out->utime_ns = prev->utime;
 			out->stime_ns = prev->stime;
+			out->policy = prev->policy;
+			out->prio = prev->prio;
 		}
 		if (park_wanted(out))
 			c->findings |= SWITCH_PARKS;
-		if (e.now - e.cpu_since >= WAIT_RUN_NS)
-			wait_ran(c, out_index, e.cpu_since, e.now);
+		began = c->findings & SWITCH_GAP ? account_arrival(e.cpu_since, &e) : e.cpu_since;
+		if (e.now - began >= WAIT_RUN_NS)
+			wait_ran(c, out_index, began, e.now);
 		if (out->cred != cred)
 			scope_decide(prev, out, c, out_index);
 		left = record_state(out->state, preempt, prev_state);
@@ -396,7 +399,7 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 
 	if (!c)
 		return 0;
-	parent = c->current_task == bpf_get_current_task() ? slot_at(c->current_slot) : 0;
+	parent = slot_at(task_slot(bpf_get_current_task_btf())); /* not c->current_slot: its switch-in may have been missed */
 	s = slot_at(slot_new(p, parent, c, false));
 	if (!s)
 		return 0;

@@ -37,8 +37,10 @@ static __always_inline void seed_again(struct task_struct *t, struct slot *s, st
 {
 	__u32 ppid = task_view(t)->real_parent->tgid;
 
-	if (s->ppid != ppid) {
+	if (s->ppid != ppid || s->prio != (__s16)t->prio || s->policy != t->policy) {
 		s->ppid = ppid;
+		s->prio = t->prio;
+		s->policy = t->policy;
 		slot_changed(s);
 	}
 	if (scope_changed(s, t)) {
@@ -93,8 +95,8 @@ int seed_task(struct bpf_iter__task *ctx)
 	since = seed_since(t, s) + c->clock_offset;
 	s->since = since < now ? since : now;
 	s->born_ns = s->since;
-	if (s->state == SLOT_RUNNING) /* without the time since then, which readers add; below 0 if interrupts took some of it */
-		s->exec_ns -= account_min(seed_stint(t), now - s->since);
+	if (s->state == SLOT_RUNNING) /* without the time since then, which readers add: below 0 if interrupts took some of it */
+		s->exec_ns -= now - s->since;
 	slot_give(ref, index, t);
 	return 0;
 }

@@ -90,6 +90,26 @@ def whole():
     return f"{of_thread(behind(lines, tids[0]), tids[1]) / MS:.0f} of {total(lines, tids[0], 'runq_ns') / MS:.0f} ms"
 
 
+def pulled():
+    """A thread that stood behind another one until an idle CPU took it was not woken."""
+    with Load("taskset", "-c", "0", load_path("spin"), "user", "60") as hog:
+        os.sched_setscheduler(hog.pid, os.SCHED_FIFO, os.sched_param(1))
+        with Load("taskset", "-c", "1", load_path("spin"), "user", "60") as victim, Systop("-d", "0.5") as systop:
+            lines = [systop.line()]
+            for _ in range(15):
+                os.sched_setaffinity(victim.pid, {0})
+                time.sleep(0.06)
+                os.sched_setaffinity(victim.pid, {1})
+                time.sleep(0.02)
+            end = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            while lines[-1]["boottime_ns"] < end:
+                lines.append(systop.line())
+    sums = behind(lines, victim.pid)
+    kinds = {kind: sum(ns for (k, _, _), ns in sums.items() if k == kind) for kind, _, _ in sums}
+    assert sum(kinds.values()) > 400 * MS and kinds.get("wakeup", 0) < 20 * MS, kinds
+    return f"{({kind: f'{ns / MS:.0f} ms' for kind, ns in kinds.items()})}"
+
+
 def limit():
     """A wait caused by a CPU limit is charged to its cgroup, not to what ran."""
     with Cgroup(f"systop-waits-{os.getpid()}", None if GUEST else "cpu") as cgroup:
@@ -190,6 +210,8 @@ def main():
         tap.case("several in turns", turns)
         tap.case("turns that ended meanwhile", turns_that_ended)
     tap.case("all of a wait is told", whole)
+    if os.cpu_count() > 1:
+        tap.case("an idle CPU takes over what waits", pulled)
     # The reported numbers are compared with the counts of the same thread, whatever else runs. Most wakeups belong to
     # the first and the last one, which are not adjacent.
     tap.together([
