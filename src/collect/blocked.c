@@ -40,6 +40,7 @@ struct known {
 	struct block *block;
 	bool without_user;
 	bool waits_for_tables; /* is in the list of cut stacks */
+	bool unasked;          /* is in no list: they had no room, or were shed */
 	uint8_t reads;         /* how often its stack was read and cut */
 };
 
@@ -131,6 +132,18 @@ void blocked_end(struct blocked *b, uint32_t index, struct life *l)
 	*k = (struct known){ 0 };
 }
 
+/* Requests the thread's stack in the next pass, or in one of those after it. */
+static void want(struct blocked *b, uint32_t index)
+{
+	b->known[index].unasked = false;
+	if (b->nr_asked < ASK_MAX && !worker_busy(&b->peek))
+		b->asked[b->nr_asked++] = index;
+	else if (b->nr_again < ASK_MAX)
+		b->again[b->nr_again++] = index;
+	else
+		b->known[index].unasked = true;
+}
+
 /* Reports the thread as blocked. */
 static int show(struct blocked *b, uint32_t index, const struct slot *copy, struct life *l, uint64_t now)
 {
@@ -138,6 +151,8 @@ static int show(struct blocked *b, uint32_t index, const struct slot *copy, stru
 	bool at_most = copy->flags & SLOT_SINCE_EARLY;
 	int err;
 
+	if (k->since == copy->since && k->unasked)
+		want(b, index);
 	if (k->since == copy->since || (b->o.self_tgid && (copy->tgid == b->o.self_tgid ||
 							    copy->tgid == b->o.starter_tgid ||
 							    copy->ppid == b->o.starter_tgid)))
@@ -149,10 +164,7 @@ static int show(struct blocked *b, uint32_t index, const struct slot *copy, stru
 		return err;
 	k->since = copy->since;
 	k->block = l->block;
-	if (b->nr_asked < ASK_MAX && !worker_busy(&b->peek))
-		b->asked[b->nr_asked++] = index;
-	else if (b->nr_again < ASK_MAX)
-		b->again[b->nr_again++] = index;
+	want(b, index);
 	return 0;
 }
 
@@ -171,7 +183,7 @@ static int show_sleeper(struct blocked *b, uint32_t index, const struct slot *sl
 	struct life *life = b->o.life(b->o.arg, index);
 	struct slot copy;
 
-	if (!life || blocked_is(b, index, slot->since) || !slot_read(slot, &copy) || !slot_is_blocked(&copy) ||
+	if (!life || (blocked_is(b, index, slot->since) && !b->known[index].unasked) || !slot_read(slot, &copy) || !slot_is_blocked(&copy) ||
 	    copy.since > now)
 		return 0;
 	return show(b, index, &copy, life, now);
@@ -191,7 +203,7 @@ int blocked_look(struct blocked *b, uint64_t now)
 			continue;
 		if (wants_test(b, slot))
 			ask_test(b, i, slot->since);
-		if (b->sleepers && b->nr_asked < ASK_MAX)
+		if (b->sleepers && (b->nr_asked < ASK_MAX || b->nr_again < ASK_MAX))
 			err = show_sleeper(b, i, slot, now);
 	}
 	return err;
@@ -240,6 +252,24 @@ static void ask_cut(struct blocked *b)
 	b->tables_arrived = false;
 }
 
+static void leave(struct blocked *b, const uint32_t *list, uint32_t *nr)
+{
+	for (uint32_t i = 0; i < *nr; i++)
+		b->known[list[i]].unasked = true;
+	*nr = 0;
+}
+
+/* Until there is room for the collector again. */
+static void leave_all(struct blocked *b)
+{
+	for (uint32_t i = 0; i < b->nr_cut; i++)
+		b->known[b->cut[i]].waits_for_tables = false;
+	leave(b, b->asked, &b->nr_asked);
+	leave(b, b->again, &b->nr_again);
+	leave(b, b->cut, &b->nr_cut);
+	b->test_slot = 0;
+}
+
 static void start_pass(struct blocked *b)
 {
 	struct peek_request r = { 0 };
@@ -247,7 +277,7 @@ static void start_pass(struct blocked *b)
 	if (worker_busy(&b->peek) || b->o.link_fd < 0)
 		return;
 	if (b->shed)
-		b->nr_asked = b->nr_again = b->nr_cut = b->test_slot = 0;
+		leave_all(b);
 	ask_again(b);
 	if (!b->nr_asked || !worker_ready(&b->peek))
 		return;

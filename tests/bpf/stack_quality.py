@@ -174,6 +174,18 @@ def helpers_die():
     assert not left, f"still there: {left}"
 
 
+def many_blocked():
+    """More threads in D than two requests have room for: the others come later, not never."""
+    load = subprocess.Popen([load_path("vfork_d"), "60000", "2600"], stdout=subprocess.DEVNULL, start_new_session=True)
+    time.sleep(1.5)
+    lines = folded("d", "-d", "1", "-n", "4", "-p", str(load.pid))
+    os.killpg(load.pid, signal.SIGKILL)
+    load.wait()
+    whole, missing = total(lines), total(lines, "[no stack]")
+    assert whole > 9000 * SEC and missing < 0.1 * whole, f"{missing / SEC:.0f} of {whole / SEC:.0f} s without a stack"
+    return f"{missing / SEC:.0f} of {whole / SEC:.0f} s without a stack"
+
+
 def main():
     tap = begin()
     tap.together([
@@ -185,6 +197,8 @@ def main():
     ], 3)
     tap.case("processes that live 20 ms", short_lives)
     tap.case("processes whose files are gone", gone_files)
+    if not GUEST:
+        tap.case("more blocked threads than are read at once", many_blocked)
     tap.done()
 
 

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A process in D for MS milliseconds: vfork() with a child that sleeps for that time.
- * usage: vfork_d [MS=200]   prints {"tid", "d_ns"} afterwards, and waits for another second */
+/* A process in D for MS milliseconds: vfork() with a child that sleeps for that time. So are all of its other threads.
+ * usage: vfork_d [MS=200] [OTHERS=0]   prints {"tid", "d_ns"} afterwards, and waits for another second */
 #include <sys/wait.h>
 
 #include "load.h"
+
+static volatile uint64_t others_ns;
+
+static void *other(void *arg)
+{
+	if (!vfork()) {
+		sleep_ns(others_ns);
+		_exit(0);
+	}
+	return arg;
+}
 
 int main(int argc, char **argv)
 {
@@ -12,6 +23,9 @@ int main(int argc, char **argv)
 	uint64_t began;
 	pid_t child;
 
+	others_ns = ns;
+	for (int i = argument(argc, argv, 2, 0); i > 0; i--)
+		start_thread(other, NULL);
 	sleep_ns(500 * MS);
 	began = now_ns();
 	child = vfork();
