@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +64,27 @@ static void affinity(pid_t tid, char *buf, size_t size)
 		cpu = last;
 	}
 	CPU_FREE(set);
+}
+
+static bool scheduling(pid_t tid, int *policy, int *priority)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attr; /* struct sched_attr, whose header excludes <sched.h> */
+
+	if (syscall(SYS_sched_getattr, tid, &attr, sizeof(attr), 0))
+		return false;
+	*policy = attr.policy;
+	*priority = 120 + attr.nice;
+	if (attr.policy == SCHED_FIFO || attr.policy == SCHED_RR)
+		*priority = 99 - (int)attr.priority;
+	else if (attr.policy == SCHED_DEADLINE)
+		*priority = -1;
+	return true;
 }
 
 static void health(void *arg, struct health *h)
@@ -378,6 +400,7 @@ void services_init(struct host *h, struct services *from)
 	h->topology = topology;
 	h->cpu_hz = cpu_hz;
 	h->affinity = affinity;
+	h->scheduling = scheduling;
 	h->health = health;
 	h->write_config = write_config;
 	h->without_starter = without_starter;

@@ -122,6 +122,7 @@ static const int measure[] = {
 	SCMP_SYS(pidfd_open),
 	SCMP_SYS(prlimit64),
 	SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(sched_getattr),
 	SCMP_SYS(sched_getscheduler),
 	SCMP_SYS(uname),
 };

@@ -39,6 +39,12 @@ static void affinity(pid_t tid, char *buf, size_t size)
 	snprintf(buf, size, "%s", tid == 4002 ? "-" : "0-3");
 }
 
+static bool scheduling(pid_t tid, int *policy, int *priority)
+{
+	(void)tid, (void)policy, (void)priority;
+	return false;
+}
+
 static void health(void *arg, struct health *h)
 {
 	(void)arg;
@@ -296,6 +302,7 @@ const struct host scene_host = {
 	.user_name = user_name,
 	.user_find = user_find,
 	.affinity = affinity,
+	.scheduling = scheduling,
 	.health = health,
 	.write_config = write_config,
 	.without_starter = scene_without_starter,

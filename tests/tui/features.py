@@ -123,6 +123,17 @@ def past_of_one_that_ended():
         t.wait("^time .*[▁-█].* now$", 1)
 
 
+def policy():
+    """The detail of a thread that sleeps shows what chrt changed meanwhile."""
+    with subprocess.Popen(["sleep", "60"]) as program, Terminal(100, 40) as t:
+        t.start("-d", "0.3", "-p", str(program.pid), "--view", "threads")
+        t.keys("Enter")
+        t.wait("policy +SCHED_OTHER nice 0 ")
+        os.sched_setscheduler(program.pid, os.SCHED_FIFO, os.sched_param(20))
+        t.wait("policy +SCHED_FIFO priority 20 ")
+        program.kill()
+
+
 def detail_of_one_that_ended():
     """A process that waited has ended: its detail shows the last refresh that has it, and its flamegraph is its own."""
     loads = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2)]
@@ -370,6 +381,7 @@ def main():
     tap.case("back in time", past)
     tap.case("the past of a process that ended", past_of_one_that_ended)
     tap.case("the detail of a process that ended", detail_of_one_that_ended)
+    tap.case("policy and priority", policy)
     tap.case("the flamegraph of a process that ended", flame_of_one_that_ended)
     tap.case("cgroups in scope", cgroups_in_scope)
     tap.case("filter", filters)

@@ -48,6 +48,8 @@ struct host {
 	uint64_t (*cpu_hz)(void *arg, int cpu);
 	/* CPUs that a thread may run on: "0-3,7", "-" if the thread is gone. */
 	void (*affinity)(pid_t tid, char *buf, size_t size);
+	/* A thread's present policy and priority, as in struct life; false: it is gone. */
+	bool (*scheduling)(pid_t tid, int *policy, int *priority);
 	/* The state of all parts (model/health.h); the caller frees it with health_fini(). */
 	void (*health)(void *arg, struct health *h);
 	/* Starts to write the config file; a later notice reports the result. */

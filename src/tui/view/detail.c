@@ -24,16 +24,16 @@ static const char *safe_name(const char *comm, char *buf, size_t size)
 
 /* --- Identity */
 
-static void policy_text(const struct life *l, char *buf, size_t size)
+static void policy_text(int policy, int priority, char *buf, size_t size)
 {
 	static const char *const names[] = { "OTHER", "FIFO", "RR", "BATCH", "4", "IDLE", "DEADLINE",
 					     "EXT" };
-	const char *name = l->policy < 8 ? names[l->policy] : "?";
+	const char *name = policy >= 0 && policy < 8 ? names[policy] : "?";
 
-	if (l->priority >= 100)
-		snprintf(buf, size, "SCHED_%s nice %d", name, l->priority - 120);
+	if (priority >= 100)
+		snprintf(buf, size, "SCHED_%s nice %d", name, priority - 120);
 	else
-		snprintf(buf, size, "SCHED_%s priority %d", name, 99 - l->priority);
+		snprintf(buf, size, "SCHED_%s priority %d", name, 99 - priority);
 }
 
 /* "2026-11-21 09:00:12 (3h02m ago)" */
@@ -142,14 +142,19 @@ static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
 static int thread_facts(const struct detail *d, const struct paint *p, int y)
 {
 	const struct life *l = d->row->thread;
-	char text[256], policy[64], cpus[64], last[16] = "-";
+	bool now = d->context->tick == d->context->newest;
+	int policy = l->policy, priority = l->priority;
+	char text[256], scheduling[64], cpus[64], last[16] = "-";
 
-	policy_text(l, policy, sizeof(policy));
+	/* The programs see a change at the next tick in the thread only. */
+	if (now)
+		d->context->host->scheduling(l->tid, &policy, &priority);
+	policy_text(policy, priority, scheduling, sizeof(scheduling));
 	d->context->host->affinity(l->tid, cpus, sizeof(cpus));
 	if (l->cpu >= 0)
 		snprintf(last, sizeof(last), "%d", l->cpu);
-	snprintf(text, sizeof(text), "%s  may%s run on CPU %s  last on %s", policy,
-		 d->context->tick == d->context->newest ? "" : " now", cpus, last);
+	snprintf(text, sizeof(text), "%s  may%s run on CPU %s  last on %s", scheduling,
+		 now ? "" : " now", cpus, last);
 	y = fact(p, y, "policy", text);
 	start_text(l, d->tick, text, sizeof(text));
 	return fact(p, y, "started", text);
