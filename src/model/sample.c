@@ -30,6 +30,7 @@ const struct stack *model_stack(struct model *m, const struct stack *like)
 	/* Mix in the second hash, so that a collision of one is harmless. */
 	uint64_t key = (like->hash ^ (uint64_t)like->check << 32) | 1;
 	struct stack *s = map_get(&m->stacks, key);
+	uint64_t seq = m->now ? m->seq : m->seq + 1; /* between two ticks: the next one */
 
 	if (!s) {
 		s = malloc(bytes);
@@ -42,9 +43,9 @@ const struct stack *model_stack(struct model *m, const struct stack *like)
 			free(s);
 			return NULL;
 		}
-		s->first = m->seq + 1; /* between two ticks: the next one */
+		s->first = seq;
 	}
-	s->seq = m->seq + 1;
+	s->seq = seq;
 	return s;
 }
 

@@ -387,13 +387,14 @@ TEST(blocked, the_longest_block_is_exact_or_a_limit)
 /* Whether the model has a stack with a frame in the file. */
 static bool has_file(const struct model *m, uint32_t file)
 {
-	uint64_t bits[2];
+	uint64_t bits[3];
 
-	model_files(m, bits, 128);
+	model_files(m, bits, 192);
 	return bits[file / 64] >> file % 64 & 1;
 }
 
-/* The stacks in the list of a screen that is paused stay, however long; those of refreshes after it come and go. */
+/* The stacks in the list of a screen that is paused stay, however long, also those that its refresh begins with; those of
+ * refreshes after it come and go. */
 TEST(blocked, stacks_of_a_paused_screen)
 {
 	struct model *m = model_new(1 << 20);
@@ -405,14 +406,15 @@ TEST(blocked, stacks_of_a_paused_screen)
 	for (int i = 0; i < 400; i++) {
 		const struct tick *t;
 
-		tick_begin(m);
-		waited(m, l, 20, 1);
-		if (!i || i == 100) {
+		assert_int_equal(model_begin_early(m), 0);
+		if (!i || i == 60 || i == 100) {
 			*made = (struct stack){ .hash = 7 + i, .nr = 1 };
-			made->frames[0] = (i ? 99ULL : 77ULL) << FRAME_FILE_SHIFT | 0x100;
+			made->frames[0] = (77ULL + i) << FRAME_FILE_SHIFT | 0x100;
 			sample.user = model_stack(m, made);
 			assert_int_equal(model_sample(m, &sample), 0);
 		}
+		tick_begin(m);
+		waited(m, l, 20, 1);
 		t = end(m);
 		if (i == 60)
 			paused = t;
@@ -420,7 +422,8 @@ TEST(blocked, stacks_of_a_paused_screen)
 			tick_put(t);
 	}
 	assert_true(has_file(m, 77));
-	assert_false(has_file(m, 99));
+	assert_true(has_file(m, 137));
+	assert_false(has_file(m, 177));
 	tick_put(paused);
 	for (int i = 0; i < 200; i++) {
 		tick_begin(m);
@@ -428,6 +431,7 @@ TEST(blocked, stacks_of_a_paused_screen)
 		tick_put(end(m));
 	}
 	assert_false(has_file(m, 77));
+	assert_false(has_file(m, 137));
 	free(made);
 	model_life_end(m, l);
 	model_free(m);
