@@ -8,6 +8,7 @@
 
 #include "model/wait.h"
 #include "query/subject.h"
+#include "util/hash.h"
 #include "util/text.h"
 #include "util/vec.h"
 
@@ -40,6 +41,7 @@ static void forget(struct latency_contributors *p)
 {
 	for (size_t i = 0; i < p->nr; i++) {
 		free((char *)p->at[i]->cgroup.path);
+		free(p->at[i]->behind);
 		free(p->at[i]);
 	}
 	p->nr = 0;
@@ -231,33 +233,38 @@ static void behind_name(const struct wait *w, char *buf, size_t size)
 		snprintf(buf, size, "[%s]", wait_kind_names[w->kind]);
 }
 
-static void add_behind(struct latency_contributor *who, const struct wait *w)
+/* @places: contributor and name -> index in its list, plus 1 */
+static int add_behind(struct latency_contributor *who, const struct wait *w, struct map *places)
 {
-	struct latency_behind *at = NULL;
-	char name[sizeof(at->name)];
+	struct latency_behind new = { .ns = 0 };
+	uint64_t key;
+	size_t at;
 
-	behind_name(w, name, sizeof(name));
-	who->behind_ns += w->ns;
-	for (int i = 0; i < who->nr_behind && !at; i++)
-		if (!strcmp(who->behind[i].name, name))
-			at = &who->behind[i];
-	if (!at && who->nr_behind < LATENCY_BEHINDS) {
-		at = &who->behind[who->nr_behind++];
-		memcpy(at->name, name, sizeof(name));
-		at->ns = 0;
+	behind_name(w, new.name, sizeof(new.name));
+	key = hash_add(hash_text(0, new.name), (uintptr_t)who);
+	at = (uintptr_t)map_get(places, key);
+	if (!at) {
+		if (VEC_PUSH(who->behind, who->nr_behind, who->behind_room, new) ||
+		    map_put(places, key, (void *)who->nr_behind))
+			return -ENOMEM;
+		at = who->nr_behind;
 	}
-	if (at)
-		at->ns += w->ns;
+	who->behind[at - 1].ns += w->ns;
+	who->behind_ns += w->ns;
+	return 0;
 }
 
-static void add_behinds(struct latency_contributors *p, const struct tick *t)
+static int add_behinds(struct latency_contributors *p, const struct tick *t, struct map *places)
 {
-	for (size_t i = 0; i < t->nr_waits; i++) {
+	int err = 0;
+
+	for (size_t i = 0; i < t->nr_waits && !err; i++) {
 		struct latency_contributor *who = map_get(&p->of, latency_thread_key(t->waits[i].life));
 
 		if (who)
-			add_behind(who, &t->waits[i]);
+			err = add_behind(who, &t->waits[i], places);
 	}
+	return err;
 }
 
 static int more_behind(const void *a, const void *b)
@@ -305,18 +312,24 @@ static bool goes_on(const struct latency_contributors *p, const struct latency_r
 }
 
 /* Recomputed for all refreshes: a contributor new to the range had shorter waits in earlier ones. */
-static void find_behinds(struct latency_contributors *p, const struct tick *any)
+static int find_behinds(struct latency_contributors *p, const struct tick *any)
 {
+	struct map places = { 0 };
+	int err = 0;
+
 	for (size_t i = 0; i < p->nr; i++)
 		p->at[i]->nr_behind = p->at[i]->behind_ns = 0;
-	for (uint64_t seq = p->range.first; seq <= p->range.last; seq++) {
+	for (uint64_t seq = p->range.first; seq <= p->range.last && !err; seq++) {
 		const struct tick *t = tick_head(any, seq);
 
 		if (t)
-			add_behinds(p, t);
+			err = add_behinds(p, t, &places);
 	}
+	map_fini(&places);
 	for (size_t i = 0; i < p->nr; i++)
-		qsort(p->at[i]->behind, p->at[i]->nr_behind, sizeof(p->at[i]->behind[0]), more_behind);
+		if (p->at[i]->nr_behind)
+			qsort(p->at[i]->behind, p->at[i]->nr_behind, sizeof(p->at[i]->behind[0]), more_behind);
+	return err;
 }
 
 int latency_contributors_find(struct latency_contributors *p, const struct tick *any, const struct latency_range *r)
@@ -332,8 +345,8 @@ int latency_contributors_find(struct latency_contributors *p, const struct tick 
 	for (uint64_t seq = r->first; !err && seq <= r->last; seq++)
 		if (seq < had.first || seq > had.last)
 			err = find_in(p, any, seq);
-	if (r->kind == HIST_RUNQ)
-		find_behinds(p, any);
+	if (!err && r->kind == HIST_RUNQ)
+		err = find_behinds(p, any);
 	p->count = p->ns = 0;
 	for (size_t i = 0; i < p->nr; i++) {
 		p->count += p->at[i]->count;

@@ -22,8 +22,6 @@ struct latency_behind {
 	uint64_t ns;
 };
 
-#define LATENCY_BEHINDS 8
-
 /* A thread with durations in the range, or a source of interrupts; a copy that outlives the refreshes. */
 struct latency_contributor {
 	struct row row;         /* first: what a list holds. For a source it is a dummy that only carries its key */
@@ -38,8 +36,8 @@ struct latency_contributor {
 	uint64_t max_ns;        /* of a source, in these refreshes: the longest, its CPU, */
 	int max_cpu;
 	pid_t max_tid;          /* and the interrupted thread */
-	struct latency_behind behind[LATENCY_BEHINDS]; /* of runqueue waits in these refreshes, most time first */
-	int nr_behind;
+	struct latency_behind *behind; /* of runqueue waits in these refreshes, most time first */
+	size_t nr_behind, behind_room;
 	uint64_t behind_ns;     /* of all */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ticks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +137,39 @@ TEST(latency_range, the_shortest_waits)
 	model_free(m);
 }
 
+/* A wait of each length behind threads of other names, the shortest first: the longest are listed, and shares are of all. */
+TEST(latency_range, what_ran_instead_most_first)
+{
+	enum { NAMES = 40 };
+	struct latency_range r = { HIST_RUNQ, 1, 1, 20, 20 };
+	struct latency_contributors p = { 0 };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 10, "a", &root), *by[NAMES];
+	const struct tick *t;
+
+	tick_begin(m);
+	waited(m, l, 20, NAMES);
+	for (int i = 0; i < NAMES; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "by%d", i);
+		by[i] = tick_life(m, 100 + i, name, &root);
+		assert_int_equal(model_wait(m, &(struct wait){ l, by[i], NULL, 1000 * (i + 1), 1, WAIT_BEHIND }), 0);
+	}
+	t = end(m);
+	assert_int_equal(latency_contributors_find(&p, t, &r), 0);
+	assert_string_equal(p.at[0]->behind[0].name, "by39");
+	assert_int_equal(p.at[0]->behind[0].ns, 40000);
+	assert_string_equal(p.at[0]->behind[2].name, "by37");
+	assert_int_equal(p.at[0]->behind_ns, 1000 * NAMES * (NAMES + 1) / 2);
+	latency_contributors_fini(&p);
+	tick_put(t);
+	for (int i = 0; i < NAMES; i++)
+		model_life_end(m, by[i]);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 static int count_samples(void *arg, const struct stack_sample *sample)
 {
 	struct stack_sample *sum = arg;
@@ -196,7 +230,9 @@ TEST(latency_range, ranges_that_grow)
 		assert_int_equal(one.at[i]->life.tid, other.at[i]->life.tid);
 		assert_int_equal(one.at[i]->ns, other.at[i]->ns);
 		assert_int_equal(one.at[i]->behind_ns, other.at[i]->behind_ns);
-		assert_int_equal(one.at[i]->behind[0].ns, other.at[i]->behind[0].ns);
+		assert_int_equal(one.at[i]->nr_behind, other.at[i]->nr_behind);
+		for (size_t k = 0; k < one.at[i]->nr_behind; k++)
+			assert_int_equal(one.at[i]->behind[k].ns, other.at[i]->behind[k].ns);
 	}
 	r.first = 2; /* and removing one */
 	assert_int_equal(latency_contributors_find(&one, g.t, &r), 0);
@@ -474,6 +510,7 @@ TEST(blocked, a_thread_with_two_names)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(latency_range_threads_that_waited_so_long), cmocka_unit_test(latency_range_the_shortest_waits),
+		  cmocka_unit_test(latency_range_what_ran_instead_most_first),
 		  cmocka_unit_test(latency_range_ranges_that_grow),
 		  cmocka_unit_test(latency_range_flamegraph_counts_all),
 		  cmocka_unit_test(latency_range_quantiles_up_to_the_longest),

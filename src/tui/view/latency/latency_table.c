@@ -47,7 +47,7 @@ static void behind_text(const struct table_cell *cell, char *buf, size_t size)
 	const struct latency_contributor *who = cell->item;
 	size_t used = snprintf(buf, size, "%s", who->nr_behind ? "" : "-");
 
-	for (int i = 0; i < who->nr_behind && i < 3 && used < size; i++)
+	for (size_t i = 0; i < who->nr_behind && i < 3 && used < size; i++)
 		used += snprintf(buf + used, size - used, "%s%s %.0f%%", i ? " " : "", who->behind[i].name,
 				 100.0 * who->behind[i].ns / who->behind_ns);
 }
