@@ -481,8 +481,9 @@ static int report_life(const struct lives_asked *asked, const struct life_node *
 {
 	uint64_t from = n->first > 1 ? history_end(asked->m->history, n->first - 1) : 0;
 	uint64_t to = n->last == LIFE_ON ? UINT64_MAX : time_in(asked->m, n->last, n->to_us);
+	uint64_t kept = history_kept(asked->m->history);
 
-	if (!n->first)
+	if (!n->first || (kept != UINT64_MAX && n->last < kept))
 		return 0;
 	return asked->fn(asked->arg, &n->life, from ? from + n->from_us * 1000ULL : 0, to ? to : UINT64_MAX);
 }
