@@ -52,6 +52,12 @@ static inline int event_measure(const struct event_row *row)
 	return row->slots > 1 ? 2 : 0;
 }
 
+/* event_begins_wait - whether its thread waits for a CPU from now on: it is woken, or new. */
+static inline bool event_begins_wait(const struct event *e)
+{
+	return e->kind == RING_WAKING || e->kind == RING_NEW;
+}
+
 /* event_fn - receives one event; those of a CPU come in order of time. A result other than 0 ends reading and is
  * returned. */
 typedef int event_fn(void *arg, const struct event *e);

@@ -86,7 +86,7 @@ static int on_turn(struct subsecond *s, int cpu, const struct event *e)
 		s->cpu = cpu;
 		err = VEC_PUSH(s->runs, s->nr_runs, s->runs_room, s->nr_turns);
 	}
-	if (!err && e->kind == RING_WAKING)
+	if (!err && event_begins_wait(e))
 		err = add_turn(s, e->tid, e->at, TURN_WAITS);
 	if (!err && e->kind == RING_SWITCH)
 		err = add_turn(s, e->other, e->at, waits ? TURN_STOPS : TURN_BLOCKED);

@@ -63,7 +63,7 @@ EVENTS_NAMED = {
     "src/model/event.h": "BLOCK IRQ NEW SAMPLE SWITCH WAKING",
     "src/query/interrupted.c": "IRQ",
     "src/query/recorded.c": "BLOCK SAMPLE SWITCH",
-    "src/query/subsecond.c": "BLOCK SAMPLE SWITCH WAKING",
+    "src/query/subsecond.c": "BLOCK SAMPLE SWITCH",
 }
 
 COLLECTORS = "src/collect/collector.h"

@@ -125,6 +125,21 @@ TEST(subsecond, woken_and_preempted)
 	subsecond_fini(&s);
 }
 
+/* A new thread waits from its birth on. */
+TEST(subsecond, born_on_another_cpu)
+{
+	static const struct recorded_event events[] = {
+		{ 0, { .at = 10 * SEC + 107 * MS, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } },
+		{ 1, { .at = 10 * SEC + 102 * MS, .kind = RING_NEW, .tid = 7, .other = 6 } },
+	};
+	struct subsecond s = { 0 };
+
+	assert_int_equal(subsecond_start(&s, SUBSECOND_RUNQ, 10), 0);
+	READ(&s, events, 11);
+	assert_int_equal(subsecond_sum(&s, 10, 0, SUBSECOND_PARTS), 5 * MS);
+	subsecond_fini(&s);
+}
+
 /* What waited before a time that was not read does not wait ever after. */
 TEST(subsecond, more_than_it_keeps)
 {
@@ -208,6 +223,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(subsecond_samples_by_their_time),
 		  cmocka_unit_test(subsecond_waits_from_one_cpu_to_another),
 		  cmocka_unit_test(subsecond_woken_while_it_runs), cmocka_unit_test(subsecond_woken_and_preempted),
+		  cmocka_unit_test(subsecond_born_on_another_cpu),
 		  cmocka_unit_test(subsecond_more_than_it_keeps),
 		  cmocka_unit_test(subsecond_d_state_until_it_was_woken), cmocka_unit_test(subsecond_what_is_not_known),
 		  cmocka_unit_test(subsecond_ranges));
