@@ -43,7 +43,7 @@ void irq_history_bursts(const struct tick *t, int source, struct irq_bursts *b);
 /* irq_history_hist - durations of a source's interrupts. */
 void irq_history_hist(const struct tick *t, int source, struct hist *hist);
 
-/* irq_history_time - ns of a source in each of the last @nr refreshes, oldest first; VALUE_NA: not remembered.
+/* irq_history_time - ns a second of a source in each of the last @nr refreshes, oldest first; VALUE_NA: not remembered.
  * Returns the maximum. */
 uint64_t irq_history_time(const struct tick *t, int source, int nr, uint64_t *ns);
 

@@ -120,6 +120,29 @@ TEST(irq_history, time_is_unknown_before_the_first_and_none_where_nothing_was)
 	drop(&p);
 }
 
+/* Twice the same share of the time. */
+TEST(irq_history, time_of_refreshes_of_different_lengths)
+{
+	struct model *m = model_new(1 << 20);
+	struct timespec wall = { 0 };
+	const struct tick *t = NULL;
+	uint64_t ns[2];
+
+	for (uint64_t length = SEC; length <= 10 * SEC; length *= 10) {
+		const struct irq_values v = { .source = &net, .ns = length / 50 };
+
+		assert_int_equal(model_begin(m, length, 20 * SEC, &wall), 0);
+		assert_int_equal(model_irq(m, &v), 0);
+		tick_put(t);
+		t = tick_end(m);
+	}
+	assert_int_equal(irq_history_time(t, 3, 2, ns), SEC / 50);
+	assert_int_equal(ns[0], SEC / 50);
+	assert_int_equal(ns[1], SEC / 50);
+	tick_put(t);
+	model_free(m);
+}
+
 TEST(irq_history, short_and_unwatched_gaps_are_none)
 {
 	struct past_of p = make();
@@ -238,6 +261,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(irq_history_the_longest_come_first),
 		  cmocka_unit_test(irq_history_only_what_was_up_to_the_refresh),
 		  cmocka_unit_test(irq_history_time_is_unknown_before_the_first_and_none_where_nothing_was),
+		  cmocka_unit_test(irq_history_time_of_refreshes_of_different_lengths),
 		  cmocka_unit_test(irq_history_short_and_unwatched_gaps_are_none),
 		  cmocka_unit_test(irq_history_a_ksoftirqd_that_waited_is_remembered),
 		  cmocka_unit_test(interrupted_are_summed_by_thread_and_cgroup),

@@ -125,7 +125,7 @@ static void cpus_text(const struct table_cell *cell, char *buf, size_t size)
 		snprintf(buf, size, "%d CPUs", v->nr_cpus);
 }
 
-/* Its time in the last refreshes, relative to the largest. */
+/* Its share of the last refreshes, relative to the largest. */
 static void draw_past(const struct table_cell *cell, const struct paint *p, int y, int x)
 {
 	uint64_t ns[PAST_MAX];
