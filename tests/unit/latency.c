@@ -8,6 +8,8 @@
 #include "model/sample.h"
 #include "model/wait.h"
 #include "query/blocked.h"
+#include "tui/screen/host.h"
+#include "tui/term/paint.h"
 #include "tui/view/flame/flame_view.h"
 #include "tui/view/latency/latency_view.h"
 
@@ -198,6 +200,41 @@ TEST(latency_range, flamegraph_counts_all)
 	view_flame.fini(view);
 	free(view);
 	drop(&g);
+}
+
+static int hertz(void *arg)
+{
+	(void)arg;
+	return 99;
+}
+
+/* A comparison shows the refreshes since its base, as far as they are remembered. */
+TEST(flame, refreshes_that_are_compared)
+{
+	const struct paint paint = { .width = 80 };
+	const struct host host = { .samples = hertz };
+	struct view_context c = { .paint = &paint, .host = &host, .search = "" };
+	struct flame_view *view = calloc(1, view_flame.state_size);
+	struct model *m = model_new(1 << 20);
+	const struct tick *t = NULL;
+	char text[200], want[40];
+
+	view->base_seq = 1;
+	view->compares = true;
+	for (int i = 1; i <= HISTORY_TICKS + 10; i++) {
+		tick_begin(m);
+		tick_put(t);
+		c.tick = t = end(m);
+		view_flame.status(view, &c, text, sizeof(text));
+		if (i == 4)
+			assert_non_null(strstr(text, ", 3 refreshes, 99 Hz"));
+	}
+	snprintf(want, sizeof(want), ", %d refreshes, 99 Hz", HISTORY_TICKS);
+	assert_non_null(strstr(text, want));
+	view_flame.fini(view);
+	free(view);
+	tick_put(t);
+	model_free(m);
 }
 
 /* The longest interrupt is known: no quantile is above it. */
@@ -513,6 +550,7 @@ int main(void)
 		  cmocka_unit_test(latency_range_what_ran_instead_most_first),
 		  cmocka_unit_test(latency_range_ranges_that_grow),
 		  cmocka_unit_test(latency_range_flamegraph_counts_all),
+		  cmocka_unit_test(flame_refreshes_that_are_compared),
 		  cmocka_unit_test(latency_range_quantiles_up_to_the_longest),
 		  cmocka_unit_test(latency_range_threads_that_slept_or_were_in_d),
 		  cmocka_unit_test(latency_range_sources_of_interrupts), cmocka_unit_test(latency_range_texts),

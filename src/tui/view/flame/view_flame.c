@@ -364,7 +364,7 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 
 	format_value(time, sizeof(time), metrics[s->options.metric].unit, total, 0);
 	tick_past(c->tick, &oldest);
-	if (s->compares && c->tick->seq > s->base_seq)
+	if (s->compares && c->tick->seq > s->base_seq && oldest <= s->base_seq)
 		oldest = s->base_seq + 1;
 	refreshes = c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1;
 	if (s->source)
