@@ -18,7 +18,6 @@ static void add(struct wakers *w, const struct waker *new)
 {
 	uint64_t key = ((uint64_t)new->context << 32 | new->number) + 1;
 	uintptr_t place = (uintptr_t)map_get(&w->places, key);
-	struct waker *at;
 
 	w->count += new->count;
 	if (!place) {
@@ -28,9 +27,7 @@ static void add(struct wakers *w, const struct waker *new)
 			map_del(&w->places, key);
 		return;
 	}
-	at = &w->at[place - 1];
-	at->during = new->during;
-	at->count += new->count;
+	w->at[place - 1].count += new->count;
 }
 
 void wakers_add(struct wakers *w, const struct stack_sample *s)

@@ -17,7 +17,7 @@ struct wakers {
 	struct waker {
 		uint8_t context;  /* enum wake_context; WAKE_CONTEXTS: the waker was not seen */
 		uint32_t number;  /* of the interrupt, softirq or thread */
-		uint32_t during;  /* the thread that it interrupted last, 0: idle */
+		uint32_t during;  /* a thread that it interrupted, of the newest refresh; 0: idle */
 		uint64_t count;
 	} *at;
 	size_t nr, room;
@@ -25,7 +25,7 @@ struct wakers {
 	uint64_t count;           /* of all */
 };
 
-/* wakers_add - adds a sample of a block that ended.
+/* wakers_add - adds a sample of a block that ended, those of the newest refresh first.
  * wakers_add_woken - adds wakeups of unknown blocks.
  * wakers_sort - the most frequent first, once all are added. wakers_fini - empties the list. */
 void wakers_add(struct wakers *w, const struct stack_sample *s);

@@ -544,6 +544,34 @@ TEST(blocked, a_thread_with_two_names)
 	model_free(m);
 }
 
+/* The timer ended two blocks, each in a refresh of its own. */
+TEST(blocked, thread_that_the_waker_interrupted_last)
+{
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 10, "a", &root);
+	struct blocked b = { 0 };
+	const struct tick *t = NULL;
+
+	for (uint32_t tid = 51; tid <= 52; tid++) {
+		const struct stack_sample s = { .life = l, .metric = METRIC_D, .weight = 1, .whole = 2 * MS, .count = 1,
+						.wake_context = WAKE_TIMER, .waker = WAKER(0, tid) };
+
+		tick_begin(m);
+		assert_int_equal(model_sample(m, &s), 0);
+		waited(m, l, 20, 1);
+		tick_put(t);
+		t = end(m);
+	}
+	assert_int_equal(blocked_find(&b, t), 0);
+	assert_int_equal(b.at[0]->wakers.nr, 1);
+	assert_int_equal(b.at[0]->wakers.at[0].count, 2);
+	assert_int_equal(b.at[0]->wakers.at[0].during, 52);
+	blocked_fini(&b);
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(latency_range_threads_that_waited_so_long), cmocka_unit_test(latency_range_the_shortest_waits),
@@ -558,5 +586,6 @@ int main(void)
 		  cmocka_unit_test(latency_range_samples_of_some_refreshes),
 		  cmocka_unit_test(blocked_the_longest_block_is_exact_or_a_limit),
 		  cmocka_unit_test(blocked_a_thread_with_two_names),
+		  cmocka_unit_test(blocked_thread_that_the_waker_interrupted_last),
 		  cmocka_unit_test(blocked_stacks_of_a_paused_screen));
 }
