@@ -164,10 +164,12 @@ static int remember_cgroups(struct history_tick *t, const struct tick_node *n)
 	return 0;
 }
 
-/* Dead threads stay as long as one of these ticks shows them; those kept only by a paused screen are not counted here. */
+/* Dead threads stay as long as one of these ticks shows them; those kept only by a paused screen are not counted here, nor
+ * are the command lines of their processes. */
 static size_t past_bytes(const struct model *m)
 {
-	return m->history->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) + m->cmdline_bytes_ended;
+	return m->history->bytes + (m->nr_ended - m->nr_held) * sizeof(struct life_node) + m->cmdline_bytes_ended -
+	       m->cmdline_bytes_held;
 }
 
 void model_health(const struct model *m, struct health *h)

@@ -38,6 +38,7 @@ struct life_node {
 	uint32_t rests;        /* its index in the threads of struct resting, plus 1; 0: it is not there */
 	uint32_t from_us, to_us; /* its start in the first one, and its end in the last one, if it was moved then; otherwise 0 */
 	bool named;            /* a tick's waits name it */
+	bool ends_process;     /* its process ended with it */
 };
 
 #define LIFE_ON UINT64_MAX
@@ -147,7 +148,8 @@ struct model {
 	struct life_list {
 		struct life_node *first, **end; /* oldest first */
 	} ended, unshown;        /* those that no tick shows are out of scope, and forgotten soon */
-	size_t nr_ended, nr_held; /* in ended; of these, the ones kept only by held ticks */
+	size_t nr_ended, nr_held; /* in ended; of these, the ones kept only by held ticks, */
+	size_t cmdline_bytes_held; /* and the part of cmdline_bytes_ended of processes that ended with these */
 	struct tick_node *held;  /* newest first */
 	struct tick_node *spare;
 	struct tick_node *now;   /* being built */

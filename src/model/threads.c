@@ -326,6 +326,7 @@ void model_life_end(struct model *m, struct life *l)
 		m->bereaved |= map_get(&m->children, process_key(p->process.tgid)) != NULL;
 	}
 	if (!p->living) {
+		node_of(l)->ends_process = true;
 		child_of(m, p->process.ppid, -1);
 		if (p->shown)
 			cmdline_ended(m, &p->process);
@@ -424,13 +425,15 @@ size_t threads_forget(struct model *m)
 	if (m->seq < oldest)
 		oldest = m->seq;
 	unshown_forget(m);
-	m->nr_held = 0;
+	m->nr_held = m->cmdline_bytes_held = 0;
 	/* Stops at the first one still shown. Unneeded ones after it (renamed in a tick that shows others which
 	 * ended) are freed next time. */
 	while ((n = *at) && n->last + 1 < oldest) {
 		if (is_held(m, n)) {
 			at = &n->next;
 			m->nr_held++;
+			if (n->ends_process)
+				m->cmdline_bytes_held += ((struct process_node *)n->life.process)->ended_bytes;
 		} else {
 			*at = n->next;
 			m->nr_ended--;

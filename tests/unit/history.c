@@ -389,6 +389,41 @@ TEST(history, held_ticks_keep_those_of_the_ticks_before)
 	model_free(m);
 }
 
+/* Command lines that only a paused screen keeps take no room from the past. */
+TEST(history, held_ticks_do_not_shorten_it)
+{
+	enum { TICKS = 2 * HISTORY_TICKS, PROCESSES = 600 };
+	struct model *m = model_new(2 << 20);
+	const struct tick *t = NULL, *held = NULL;
+	char line[4000];
+	uint64_t oldest;
+
+	memset(line, 'x', sizeof(line));
+	for (int seq = 1; seq <= TICKS; seq++) {
+		tick_begin_at(m, (5 + seq) * SEC);
+		for (int i = 0; seq == 1 && i < PROCESSES; i++) {
+			struct life *l = life(m, 1000 + i, 1000 + i, "ended", &web);
+
+			assert_true(model_cmdline(m, l->process, line, sizeof(line), false));
+			run(m, l, 1, true);
+			model_life_end(m, l);
+		}
+		tick_put(t);
+		t = end(m);
+		if (seq == 1)
+			held = tick_get(t);
+	}
+	assert_true(model_cmdline_bytes(m) >= PROCESSES * sizeof(line));
+	tick_past(t, &oldest);
+	assert_int_equal(oldest, TICKS - HISTORY_TICKS + 1);
+	tick_put(held);
+	tick_begin(m);
+	tick_put(t);
+	tick_put(end(m));
+	assert_int_equal(model_cmdline_bytes(m), 0);
+	model_free(m);
+}
+
 /* Values of rows, tick by tick: of a thread, its process and its cgroups. */
 TEST(history, history)
 {
@@ -568,6 +603,7 @@ int main(void)
 		  cmocka_unit_test(history_lives_of_the_window_stay),
 		  cmocka_unit_test(history_lives_of_the_window_go_first),
 		  cmocka_unit_test(history_held_ticks_keep_those_of_the_ticks_before),
+		  cmocka_unit_test(history_held_ticks_do_not_shorten_it),
 		  cmocka_unit_test(history_history), cmocka_unit_test(history_out_of_scope),
 		  cmocka_unit_test(history_memory_runs_out));
 }
