@@ -37,6 +37,7 @@ struct life_node {
 	uint64_t mark;         /* the last build that met it */
 	uint32_t rests;        /* its index in the threads of struct resting, plus 1; 0: it is not there */
 	uint32_t from_us, to_us; /* its start in the first one, and its end in the last one, if it was moved then; otherwise 0 */
+	int64_t since;         /* when it continued a former life of the thread, as tick.awake_ns; 0: there is none */
 	bool named;            /* a tick's waits name it */
 	bool ends_process;     /* its process ended with it */
 };

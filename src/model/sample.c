@@ -192,14 +192,15 @@ void model_stacks_free(struct model *m)
 
 int model_block(struct model *m, struct life *l, enum metric_id metric, uint64_t age_ns, bool at_most)
 {
+	int64_t since = m->awake_ns - (int64_t)age_ns, moved = ((struct life_node *)l)->since;
 	struct block *b = malloc(sizeof(*b));
 
 	if (!b)
 		return -ENOMEM;
 	*b = (struct block){
 		.life = l,
-		.since = m->awake_ns - (int64_t)age_ns,
-		.from = m->awake_ns - (int64_t)age_ns,
+		.since = since,
+		.from = moved && moved > since ? moved : since,
 		.until = BLOCK_ON,
 		.metric = metric,
 		.flags = NOTE_NO_STACK,
@@ -241,8 +242,10 @@ void blocks_forget(struct life *l)
 void blocks_move(struct model *m, struct life *from, struct life *to, uint64_t after_ns)
 {
 	struct block *b = from->block, *past;
+	int64_t since = last_end(m) + (int64_t)after_ns;
 
 	to->block = NULL;
+	((struct life_node *)to)->since = since;
 	if (!b || b->until != BLOCK_ON)
 		return;
 	past = malloc(sizeof(*past)); /* without memory, it is the new life's as a whole */
@@ -251,7 +254,7 @@ void blocks_move(struct model *m, struct life *from, struct life *to, uint64_t a
 		*past = *b;
 		past->until = last_end(m);
 		b->next = past;
-		b->from = last_end(m) + (int64_t)after_ns;
+		b->from = since;
 	}
 	b->before = NULL;
 	b->life = to;

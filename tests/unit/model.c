@@ -342,6 +342,17 @@ static void in_d(struct model *m, struct life *l, uint64_t ns, uint64_t age)
 	assert_int_equal(model_sample(m, &s), 0);
 }
 
+/* In the tick being built, the thread slept on for @ns. */
+static void sleeps(struct model *m, struct life *l, uint64_t ns)
+{
+	const struct stack_sample s = { .life = l, .weight = ns, .metric = METRIC_SLEEP, .flags = NOTE_NO_STACK | NOTE_GOES_ON };
+	struct values v = { 0 };
+
+	v.v[METRIC_SLEEP] = v.v[METRIC_ALIVE] = ns;
+	assert_int_equal(model_thread(m, l, STATE_SLEEP, false, &v), 0);
+	assert_int_equal(model_sample(m, &s), 0);
+}
+
 static int add_weight(void *arg, const struct stack_sample *s)
 {
 	*(uint64_t *)arg += s->weight;
@@ -396,6 +407,31 @@ TEST(model, blocks_of_threads_that_change)
 	l = model_life_update(m, l, &id, &web);
 	assert_int_equal(weight(t, 1), SEC / 2);
 	assert_int_equal(weight(t, 4), 3 * SEC + SEC / 2);
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
+}
+
+/* A block that is found after a move is the new cgroup's from the move on: the time before counts once, too. */
+TEST(model, block_found_after_a_move)
+{
+	struct model *m = model_new(1 << 20);
+	struct life *l = life(m, 10, 10, "moved", &web), *part = l;
+	const struct tick *t;
+
+	tick_begin(m);
+	sleeps(m, l, SEC);
+	tick_put(end(m));
+	tick_begin(m);
+	l = model_life_part(m, part, SEC / 4, 0);
+	sleeps(m, part, SEC / 4);
+	sleeps(m, l, SEC * 3 / 4);
+	model_life_end(m, part);
+	assert_int_equal(model_block(m, l, METRIC_SLEEP, 5 * SEC, false), 0);
+	t = end(m);
+	assert_int_equal(weight(t, 1), SEC);
+	assert_int_equal(weight(t, 2), 2 * SEC);
+	assert_int_equal(l->block->since, -3 * (int64_t)SEC);
 	tick_put(t);
 	model_life_end(m, l);
 	model_free(m);
@@ -533,6 +569,7 @@ int main(void)
 		  cmocka_unit_test(model_held_ticks_keep_the_dead),
 		  cmocka_unit_test(model_a_process_outlives_its_leader),
 		  cmocka_unit_test(model_blocks_of_threads_that_change),
+		  cmocka_unit_test(model_block_found_after_a_move),
 		  cmocka_unit_test(model_orphans_are_told_of_once),
 		  cmocka_unit_test(model_many_orphans),
 		  cmocka_unit_test(model_keys_of_both_hierarchies),
