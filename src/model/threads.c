@@ -89,6 +89,7 @@ static struct process_node *process_of(struct model *m, const struct identity *i
 	}
 	p->place = m->nr_places ? m->places[--m->nr_places] : m->nr_placed++;
 	p->process.tgid = id->tgid;
+	p->process.start_ns = id->start_ns;
 	levels_unknown(&p->levels);
 	if (leader)
 		p->leader_start = id->start_ns;

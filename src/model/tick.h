@@ -90,6 +90,7 @@ struct process {
 	pid_t tgid, ppid;
 	uint32_t uid;
 	char comm[16];             /* of the leader; raw bytes, NUL-terminated */
+	uint64_t start_ns;         /* of the thread by which it was first seen: PIDs are reused */
 	uint64_t cpu_ns;           /* of its threads, also of those that ended since systop began */
 	struct cgroup *cgroup;     /* of the leader */
 	struct cgroup *limiter;    /* likewise, see struct life */

@@ -15,7 +15,7 @@ struct subject subject_of(const struct row *r)
 	case ROW_THREAD:
 		return (struct subject){ SUBJECT_THREAD, r->thread->tid, r->thread->start_ns };
 	case ROW_PROCESS:
-		return (struct subject){ SUBJECT_PROCESS, r->process->tgid, 0 };
+		return (struct subject){ SUBJECT_PROCESS, r->process->tgid, r->process->start_ns };
 	default:
 		return (struct subject){ SUBJECT_CGROUP, cgroup_key(r->cgroup), 0 };
 	}
@@ -29,7 +29,8 @@ static bool is_its_row(const struct subject *s, const struct row *r)
 		return r->kind == ROW_THREAD && (uint64_t)r->number == s->id &&
 		       r->thread->start_ns == s->start_ns;
 	case SUBJECT_PROCESS:
-		return r->kind == ROW_PROCESS && (uint64_t)r->number == s->id;
+		return r->kind == ROW_PROCESS && (uint64_t)r->number == s->id &&
+		       r->process->start_ns == s->start_ns;
 	case SUBJECT_CGROUP:
 		return r->kind == ROW_CGROUP && cgroup_key(r->cgroup) == s->id;
 	default:
@@ -53,7 +54,7 @@ bool subject_holds(const struct subject *s, const struct row *r)
 	case SUBJECT_CGROUP:
 		return is_in(r->cgroup, s) || (row_limiter(r) != r->cgroup && is_in(row_limiter(r), s));
 	case SUBJECT_PROCESS:
-		return r->process && (uint64_t)r->process->tgid == s->id;
+		return r->process && (uint64_t)r->process->tgid == s->id && r->process->start_ns == s->start_ns;
 	default:
 		return is_its_row(s, r);
 	}

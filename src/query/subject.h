@@ -11,7 +11,7 @@
 struct subject {
 	enum { SUBJECT_ALL, SUBJECT_CGROUP, SUBJECT_PROCESS, SUBJECT_THREAD } kind;
 	uint64_t id;       /* cgroup's id, tgid or tid */
-	uint64_t start_ns; /* of a thread, as tids are reused; else 0 */
+	uint64_t start_ns; /* of a thread or a process, as their numbers are reused; else 0 */
 };
 
 /* subject_of - the subject of a row; NULL: all. */

@@ -437,6 +437,37 @@ TEST(model, block_found_after_a_move)
 	model_free(m);
 }
 
+/* A process that gets the PID of one that ended is another one: nothing of it is shown as the other's. */
+TEST(model, a_pid_that_is_reused)
+{
+	struct identity again = { .tid = 10, .tgid = 10, .start_ns = 5000, .comm = "second" };
+	struct model *m = model_new(1 << 20);
+	struct life *l = life(m, 10, 10, "first", &web);
+	struct subject first, second;
+	const struct tick *t, *was;
+
+	tick_begin(m);
+	sleeps(m, l, SEC);
+	was = end(m);
+	first = subject_of(&was->processes[0]);
+	model_life_end(m, l);
+	l = model_life(m, &again, &web);
+	tick_begin(m);
+	sleeps(m, l, SEC);
+	t = end(m);
+	second = subject_of(&t->processes[0]);
+	assert_ptr_equal(subject_row(&first, was), &was->processes[0]);
+	assert_null(subject_row(&first, t));
+	assert_ptr_equal(subject_row(&second, t), &t->processes[0]);
+	assert_true(subject_holds_life(&first, was->active[0].thread));
+	assert_false(subject_holds_life(&first, l));
+	assert_int_not_equal(subject_key(&first), subject_key(&second));
+	tick_put(was);
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 /* A thread whose parent is @ppid. */
 static struct life *child(struct model *m, pid_t tid, pid_t ppid)
 {
@@ -570,6 +601,7 @@ int main(void)
 		  cmocka_unit_test(model_a_process_outlives_its_leader),
 		  cmocka_unit_test(model_blocks_of_threads_that_change),
 		  cmocka_unit_test(model_block_found_after_a_move),
+		  cmocka_unit_test(model_a_pid_that_is_reused),
 		  cmocka_unit_test(model_orphans_are_told_of_once),
 		  cmocka_unit_test(model_many_orphans),
 		  cmocka_unit_test(model_keys_of_both_hierarchies),

@@ -51,9 +51,13 @@ static void start_text(const struct life *l, const struct tick *t, char *buf, si
 
 static void parent_text(const struct detail *d, pid_t ppid, char *buf, size_t size)
 {
-	struct subject parent = { SUBJECT_PROCESS, ppid, 0 };
-	const struct row *r = subject_row(&parent, d->tick);
+	const struct row *r = NULL;
+	struct subject parent;
 
+	for (size_t i = 0; i < d->tick->nr_processes && !r; i++)
+		if (d->tick->processes[i].number == ppid)
+			r = &d->tick->processes[i];
+	parent = subject_of(r);
 	if (r)
 		subject_name(&parent, r, buf, size);
 	else

@@ -113,7 +113,7 @@ static void threads_select(void *state, const struct view_context *c, const stru
 	struct list *l = &s->table.table.list;
 
 	if (r && r->kind == ROW_THREAD && s->table.which != TABLE_THREADS) {
-		subject = (struct subject){ SUBJECT_PROCESS, r->process->tgid, 0 };
+		subject = (struct subject){ SUBJECT_PROCESS, r->process->tgid, r->process->start_ns };
 	} else if (r && r->kind != ROW_THREAD &&
 		   (r->kind == ROW_CGROUP || s->table.which == TABLE_THREADS)) {
 		const struct subject whole = subject;
