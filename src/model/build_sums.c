@@ -38,6 +38,21 @@ static struct total *process_total(struct tick_node *n, const struct process *pr
 	return grown;
 }
 
+/* Whether the thread leads its process, and did not move on within the tick. */
+static bool leads(const struct tick_node *n, const struct life *l)
+{
+	const struct life_node *node = (const struct life_node *)l;
+
+	return l->tid == l->tgid && !(node->to_us && node->last == n->tick.seq);
+}
+
+/* The process itself is as it is now: in a tick of the past its row has its leader's cgroup, or any thread's without one. */
+static void process_place(struct tick_node *n, const struct total *t, const struct life *l)
+{
+	if (n != n->model->now && (!t->own_threads || leads(n, l)))
+		n->processes[t->row].cgroup = l->cgroup;
+}
+
 static void total_add(struct total *t, const struct row *thread, bool idle)
 {
 	t->own_threads++;
@@ -67,6 +82,7 @@ int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 
 	if (!process)
 		return -ENOMEM;
+	process_place(n, process, l);
 	total_add(process, &row, true);
 	idle_in(n, l->cgroup, state);
 	if (l->limiter != l->cgroup)
@@ -134,6 +150,7 @@ static int add_up_active(struct tick_node *n)
 
 		if (!process)
 			return -ENOMEM;
+		process_place(n, process, thread->thread);
 		total_add(process, thread, false);
 		if (cgroup)
 			total_add(cgroup, thread, false);

@@ -16,8 +16,8 @@
 #include "model/metric.h"
 
 /*
- * A tick is what one refresh interval held: the only thing that views, -b and --json read. It is immutable, and all it
- * points to lives until the last holder's tick_put().
+ * A tick is what one refresh interval held: the only thing that views, -b and --json read. It is immutable, except for
+ * struct process, and all it points to lives until the last holder's tick_put().
  */
 
 enum thread_state {
@@ -86,6 +86,7 @@ static inline uint64_t cgroup_key(const struct cgroup *c)
 	return c->id | (uint64_t)c->aside << 63;
 }
 
+/* As it is now, also in past ticks: only the cgroup in its row is that of the tick. */
 struct process {
 	pid_t tgid, ppid;
 	uint32_t uid;
@@ -98,7 +99,7 @@ struct process {
 	uint32_t execs;            /* for the collector only: programs that it ran since it was first seen */
 	bool whole;                /* for the collector only: the last of them had a short command line, which is known */
 	uint64_t asked_ns;         /* for the collector only: no new request for its command line before this time */
-	const struct cmdline *cmdline; /* the newest, also in past ticks; NULL: unknown, or a kernel thread without */
+	const struct cmdline *cmdline; /* the newest; NULL: unknown, or a kernel thread without */
 	const struct cmdline *frozen;  /* the one it had at model_freeze_cmdlines(), if that was another one; or NULL */
 };
 
@@ -165,7 +166,8 @@ _Static_assert(sizeof(struct row) == 64, "a cache line");
 /* row_limiter - the cgroup whose CPU limits, and its ancestors', apply to the row. NULL: the row has no cgroup. */
 static inline const struct cgroup *row_limiter(const struct row *r)
 {
-	const struct cgroup *limiter = r->thread ? r->thread->limiter : r->process ? r->process->limiter : NULL;
+	const struct process *p = r->process;
+	const struct cgroup *limiter = r->thread ? r->thread->limiter : p && p->limiter != p->cgroup ? p->limiter : NULL;
 
 	return limiter ? limiter : r->cgroup;
 }

@@ -272,6 +272,45 @@ TEST(history, moved_within_a_tick)
 	model_free(m);
 }
 
+/* Rows of processes are in the cgroup that they were in at the end of each tick: in the first, after a move within the second,
+ * and in the third. Another thread stays where it was. */
+TEST(history, processes_where_they_were)
+{
+	struct cgroup *const where[] = { &web, &root, &web };
+	struct model *m = model_new(MEMORY);
+	struct life *other = life(m, 11, 10, "other", &web), *l = life(m, 10, 10, "sh", &web), *part;
+	struct identity moved = identity(10, 10, "sh");
+	const struct tick *t = NULL;
+
+	for (int i = 0; i < 3; i++) {
+		tick_begin(m);
+		part = l;
+		if (i == 1)
+			l = model_life_part(m, part, SEC / 4, 0);
+		l = model_life_update(m, l, &moved, where[i]);
+		run(m, l, 1, false);
+		if (i == 1) {
+			run(m, part, 1, false);
+			model_life_end(m, part);
+		}
+		assert_int_equal(model_idle(m, other, STATE_SLEEP), 0);
+		tick_put(t);
+		t = end(m);
+	}
+	for (int i = 0; i < 3; i++) {
+		const struct tick *was = tick_at(t, i + 1);
+
+		assert_int_equal(was->nr_processes, 1);
+		assert_ptr_equal(was->processes[0].cgroup, where[i]);
+		assert_ptr_equal(row_limiter(&was->processes[0]), where[i]);
+		tick_put(was);
+	}
+	tick_put(t);
+	model_life_end(m, other);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 /* Ticks that one thread each lives in. */
 static const struct tick *short_lives(struct model *m, int nr)
 {
@@ -600,6 +639,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(history_ticks_come_back), cmocka_unit_test(history_is_bounded),
 		  cmocka_unit_test(history_no_more_than_its_ticks),
 		  cmocka_unit_test(history_moved_within_a_tick),
+		  cmocka_unit_test(history_processes_where_they_were),
 		  cmocka_unit_test(history_lives_of_the_window_stay),
 		  cmocka_unit_test(history_lives_of_the_window_go_first),
 		  cmocka_unit_test(history_held_ticks_keep_those_of_the_ticks_before),
