@@ -324,12 +324,12 @@ static bool lacks_room(int err)
 	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
 }
 
-/* Finds how much is free once the unfinished file is truncated. */
+/* Finds how much is free without the unfinished file. A file that the caller opened has content of others, and stays. */
 static void measure_room(struct job *job, int err, struct write_answer *a)
 {
 	struct statvfs fs;
 
-	if (err == -ENOSPC && !ftruncate(job->fd, 0) && !fstatvfs(job->fd, &fs))
+	if (err == -ENOSPC && (job->path.folder < 0 || !ftruncate(job->fd, 0)) && !fstatvfs(job->fd, &fs))
 		a->room = fs.f_bavail * fs.f_frsize;
 }
 

@@ -261,7 +261,7 @@ def links():
 
 
 def no_room():
-    """Disk full: the size needed, and the room there is; the old file stays."""
+    """Disk full: the size needed, and the room there is; the old file stays, and what standard output appends to."""
     with folder() as d, mounted(d, "-o", "size=16k"):
         with open(f"{d}/trace", "w") as f:
             f.write("old")
@@ -270,6 +270,12 @@ def no_room():
         assert re.search(r"No space left on device \(need [\d.]+ ?\w+, [\d.]+ ?\w+ free\)", done.stderr), done.stderr
         assert "\n  fix: df -h" in done.stderr, done.stderr
         assert os.listdir(d) == ["trace"] and open(f"{d}/trace").read() == "old", os.listdir(d)
+        with open(f"{d}/trace", "a") as f:
+            done = subprocess.run([SYSTOP, "-w", "-", "--duration", "1.5"], stdout=f, stderr=subprocess.PIPE, text=True, check=False,
+                                  timeout=120)
+        assert done.returncode == 1 and "No space left on device (need " in done.stderr, done
+        with open(f"{d}/trace", "rb") as f:
+            assert f.read(4) == b"old" + FIRST, "what standard output appends to is gone"
 
 
 def too_large():
