@@ -106,10 +106,11 @@ static int try_create(int folder)
  * has no capabilities. */
 static int check_owner(const struct path *p)
 {
+	uid_t writer = invoker()->uid;
 	struct stat folder;
 
-	if (!p->st.st_mode || fstat(p->folder, &folder) || !(folder.st_mode & S_ISVTX) || p->st.st_uid == geteuid() ||
-	    folder.st_uid == geteuid())
+	if (!p->st.st_mode || fstat(p->folder, &folder) || !(folder.st_mode & S_ISVTX) || p->st.st_uid == writer ||
+	    folder.st_uid == writer)
 		return 0;
 	return -EPERM;
 }

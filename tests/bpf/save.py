@@ -298,19 +298,21 @@ def read_only():
 
 def others_file():
     """Somebody else's file in a folder as /tmp, which the helper that writes cannot replace: found before anything is recorded."""
-    with folder() as d:
-        path = f"{d}/trace"
-        with open(path, "w") as f:
-            f.write("theirs")
-        os.chown(path, 1, 1)
-        os.chown(d, 2, 2)
-        os.chmod(d, 0o1777)
-        began = time.monotonic()
-        done = record(path, seconds=60)
-        with open(path) as f:
-            assert f.read() == "theirs"
-        assert time.monotonic() - began < 30, "found after the recording"
-        assert done.returncode == 1 and f"cannot save {path}: Operation not permitted" in done.stderr, done
+    sudo = {**os.environ, "SUDO_UID": "3", "SUDO_GID": "3", "SUDO_USER": "sys"}
+    for owner, folder_owner, env in ((1, 2, None), (0, 0, sudo)):
+        with folder() as d:
+            path = f"{d}/trace"
+            with open(path, "w") as f:
+                f.write("theirs")
+            os.chown(path, owner, owner)
+            os.chown(d, folder_owner, folder_owner)
+            os.chmod(d, 0o1777)
+            began = time.monotonic()
+            done = record(path, seconds=8, env=env)
+            with open(path) as f:
+                assert f.read() == "theirs"
+            assert time.monotonic() - began < 8, "found after the recording"
+            assert done.returncode == 1 and f"cannot save {path}: Operation not permitted" in done.stderr, done
 
 
 def long_refreshes():
