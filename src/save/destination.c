@@ -144,7 +144,9 @@ int destination_check(const char *path, int *fd)
 	int err;
 
 	*fd = -1;
-	err = look(path, fd);
+	err = invoker_drop();
+	if (!err)
+		err = look(path, fd);
 	if (!err)
 		return 0;
 	text_safe(safe, sizeof(safe), path, strlen(path));
@@ -156,6 +158,8 @@ int destination_check(const char *path, int *fd)
 		fail_why("it is written to a file, a FIFO or a character device");
 	else if (err == -ENOENT)
 		fail_why("a folder of its path does not exist, and none is made");
+	else if (err == -EACCES && !invoker()->uid)
+		fail_why("the helper that writes has no capabilities: root, too, needs the rights that the folder's mode gives");
 	fail_fix("%s", save_fix(err));
 	return err;
 }

@@ -13,8 +13,8 @@ struct save_failure {
 
 /*
  * destination_check - whether a file can be saved at @path, checked before anything is recorded, within
- * invoker_begin(). @fd: set to the descriptor if the path is a link of /proc to one of ours, like /dev/stdout, else to
- * -1. Returns 0, or -errno after fail(): exit status 2 if it is not a file, FIFO or character device.
+ * invoker_begin(); calls invoker_drop(). @fd: set to the descriptor if the path is a link of /proc to one of ours, like
+ * /dev/stdout, else to -1. Returns 0, or -errno after fail(): exit status 2 if it is not a file, FIFO or character device.
  */
 int destination_check(const char *path, int *fd);
 

@@ -57,8 +57,7 @@ const struct invoker *invoker(void)
 	return &found;
 }
 
-/* Root's file system rights go with the user; capabilities from a file or a parent process do not. */
-static int drop_capabilities(void)
+int invoker_drop(void)
 {
 	cap_t none = cap_dup(own.caps);
 	int err = !none || cap_clear_flag(none, CAP_EFFECTIVE) || cap_set_proc(none) ? -EPERM : 0;
@@ -90,8 +89,8 @@ int invoker_begin(void)
 		if ((gid_t)setfsgid(-1) != found.gid || (uid_t)setfsuid(-1) != found.uid)
 			err = -EPERM;
 	}
-	if (!err && found.uid)
-		err = drop_capabilities();
+	if (!err && found.uid) /* root's file system rights went with the user; capabilities from a file or a parent process did not */
+		err = invoker_drop();
 	if (err)
 		invoker_end();
 	return err;

@@ -23,4 +23,8 @@ const struct invoker *invoker(void);
 int invoker_begin(void);
 void invoker_end(void);
 
+/* invoker_drop - within invoker_begin(): until invoker_end() root has no capabilities either, like the helpers that write. 0 or
+ * -errno. */
+int invoker_drop(void);
+
 #endif

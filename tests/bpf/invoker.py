@@ -78,6 +78,22 @@ def saves(command, env, owner):
         assert done.returncode == 1 and not os.listdir(f.roots), (done, os.listdir(f.roots))
 
 
+def root_in_a_users_folder():
+    """The helper that writes has no capabilities: found before anything is recorded."""
+    with Folder() as f:
+        os.mkfifo(f"{f.mine}/fifo", 0o600)
+        os.chown(f"{f.mine}/fifo", USER.pw_uid, USER.pw_gid)
+        for name in ("trace", "fifo"):
+            began = time.monotonic()
+            done = run("-w", f"{f.mine}/{name}", "--duration", "5")
+            took = time.monotonic() - began
+            assert took < 5, f"refused after {took:.1f} s"
+            assert done.returncode == 1 and "Permission denied\n  why: the helper that writes" in done.stderr, done
+        os.chmod(f.mine, 0o777)
+        done = run("-w", f"{f.mine}/trace", "--duration", "0.2")
+        assert done.returncode == 0 and os.stat(f"{f.mine}/trace").st_uid == 0, done
+
+
 def reads(command, env, owner):
     """The config and themes: the invoker's, or root's that the invoker can read."""
     with Folder() as f:
@@ -196,6 +212,7 @@ def main():
     for key in SUDO:
         os.environ.pop(key, None)
     tap.case("root: traces", saves, [SYSTOP], {}, 0)
+    tap.case("root: a user's folder", root_in_a_users_folder)
     tap.case("sudo: traces", saves, [SYSTOP], SUDO, USER.pw_uid)
     tap.case("ambient capabilities: traces", saves, [*AMBIENT, SYSTOP], {}, USER.pw_uid)
     tap.case("a unit of root's: traces", saves, [*UNIT, SYSTOP], {}, 0)
