@@ -5,7 +5,6 @@
 #include <grp.h>
 #include <linux/securebits.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,34 +19,16 @@
 #define SECUREBITS (SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | \
 		    SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
-/* The user that started systop, and the invoker's groups: the databases that know them are out of reach later. */
+/* The user that started systop. */
 static struct {
 	uid_t uid;
 	gid_t gid;
-	gid_t *groups;
-	int nr_groups;
 } started;
-
-static void find_groups(const struct invoker *i)
-{
-	int room = 0;
-
-	getgrouplist(i->name, i->gid, NULL, &room);
-	started.groups = calloc(room + 1, sizeof(*started.groups));
-	started.nr_groups = room;
-	if (started.groups && getgrouplist(i->name, i->gid, started.groups, &started.nr_groups) >= 0)
-		return;
-	free(started.groups);
-	started.groups = NULL;
-	started.nr_groups = 0;
-}
 
 void sandbox_init(void)
 {
 	started.uid = geteuid();
 	started.gid = getegid();
-	if (invoker()->name)
-		find_groups(invoker());
 }
 
 static int set_limits(const struct helper_role *role)
@@ -91,7 +72,7 @@ static int become_user(const struct helper_role *role)
 	const struct invoker *i = invoker();
 
 	if (role->user != USER_NOBODY && i->name)
-		return become(i->uid, i->gid, started.groups, started.nr_groups);
+		return become(i->uid, i->gid, i->groups, i->nr_groups);
 	return role->user == USER_WRITER ? become_writer() : become_nobody();
 }
 

@@ -35,11 +35,26 @@ static bool parse_id(const char *text, unsigned int *id)
 	return !errno && !*end && number < (uid_t)-1;
 }
 
+static void find_groups(void)
+{
+	int room = 0;
+
+	getgrouplist(found.name, found.gid, NULL, &room);
+	found.groups = calloc(room + 1, sizeof(*found.groups));
+	found.nr_groups = room;
+	if (found.groups && getgrouplist(found.name, found.gid, found.groups, &found.nr_groups) >= 0)
+		return;
+	free(found.groups);
+	found.groups = NULL;
+	found.nr_groups = 0;
+}
+
 int invoker_find(void)
 {
 	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID"), *name = getenv("SUDO_USER");
 
-	found = (struct invoker){ getuid(), getgid(), NULL };
+	free(found.groups);
+	found = (struct invoker){ .uid = getuid(), .gid = getgid() };
 	if (found.uid || (!uid && !gid && !name)) /* anyone can set these variables, but sudo runs as root */
 		return 0;
 	if (!parse_id(uid, &found.uid) || !parse_id(gid, &found.gid) || !name || !*name) {
@@ -49,6 +64,8 @@ int invoker_find(void)
 		return -EINVAL;
 	}
 	found.name = found.uid ? name : NULL;
+	if (found.name)
+		find_groups();
 	return 0;
 }
 
@@ -81,8 +98,7 @@ int invoker_begin(void)
 		return -ENOMEM;
 	}
 	if (found.name) {
-		/* Only NSS knows other groups, and it can hang. */
-		if (setgroups(1, &found.gid))
+		if (setgroups(found.nr_groups, found.groups))
 			err = -errno;
 		setfsgid(found.gid);
 		setfsuid(found.uid);

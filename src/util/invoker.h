@@ -11,14 +11,17 @@ struct invoker {
 	uid_t uid;
 	gid_t gid;
 	const char *name; /* of the user who called sudo; NULL: nobody did */
+	gid_t *groups;    /* of that user */
+	int nr_groups;
 };
 
-/* invoker_find - call first. 0, or -EINVAL after fail(): sudo's variables are inconsistent (exit status 2). */
+/* invoker_find - call first, while signals end systop: the database of groups can hang. 0, or -EINVAL after fail(): sudo's
+ * variables are inconsistent (exit status 2). */
 int invoker_find(void);
 const struct invoker *invoker(void);
 
 /* invoker_begin - until invoker_end(), files are opened, created and looked up with the invoker's rights only: its
- * user and group, and none of systop's capabilities. 0 or -errno: then no file may be opened. Call only while there
+ * user and groups, and none of systop's capabilities. 0 or -errno: then no file may be opened. Call only while there
  * are no threads. */
 int invoker_begin(void);
 void invoker_end(void);

@@ -94,6 +94,17 @@ def root_in_a_users_folder():
         assert done.returncode == 0 and os.stat(f"{f.mine}/trace").st_uid == 0, done
 
 
+def by_a_group():
+    """sudo: a folder that the invoker can write to as a member of a group."""
+    with Folder() as f:
+        write(f"{f.top}/group", f"devs:x:54321:{USER.pw_name}\n", mode=0o644)
+        os.chown(f.roots, 0, 54321)
+        os.chmod(f.roots, 0o2775)
+        command = ["unshare", "-m", "sh", "-c", f'mount --bind {f.top}/group /etc/group && exec "$@"', "sh", SYSTOP]
+        done = run("-w", f"{f.roots}/trace", "--duration", "0.2", command=command, env=SUDO)
+        assert done.returncode == 0 and os.stat(f"{f.roots}/trace").st_uid == USER.pw_uid, done
+
+
 def reads(command, env, owner):
     """The config and themes: the invoker's, or root's that the invoker can read."""
     with Folder() as f:
@@ -214,6 +225,7 @@ def main():
     tap.case("root: traces", saves, [SYSTOP], {}, 0)
     tap.case("root: a user's folder", root_in_a_users_folder)
     tap.case("sudo: traces", saves, [SYSTOP], SUDO, USER.pw_uid)
+    tap.case("sudo: a group's folder", by_a_group)
     tap.case("ambient capabilities: traces", saves, [*AMBIENT, SYSTOP], {}, USER.pw_uid)
     tap.case("a unit of root's: traces", saves, [*UNIT, SYSTOP], {}, 0)
     tap.case("a unit with a user and ambient capabilities: traces", saves, [*AMBIENT, *UNIT, SYSTOP], {}, USER.pw_uid)
