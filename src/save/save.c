@@ -244,14 +244,24 @@ bool save_work(struct save *s)
 	return changed;
 }
 
-/* --on. Returns whether a save was started. */
+/* --on. Returns whether there is something new to report: a save was started, or cannot be, for another reason than before. */
 static bool begin_if_triggered(struct save *s)
 {
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	char why[sizeof(s->reason)];
+	int refused = s->refused;
 
-	return s->state == SAVE_IDLE &&
-	       trigger_fires(&s->o.trigger, s->tick, clock_ns(CLOCK_MONOTONIC), why, sizeof(why)) &&
-	       !save_start(s, &export_trace, s->o.folder, -1, why, NULL);
+	if (s->state != SAVE_IDLE || !trigger_fires(&s->o.trigger, s->tick, now, why, sizeof(why)))
+		return false;
+	s->refused = save_start(s, &export_trace, s->o.folder, -1, why, NULL);
+	if (!s->refused)
+		trigger_saves(&s->o.trigger, now);
+	if (s->refused == -EOPNOTSUPP) {
+		s->failure = (struct save_failure){ 0 };
+		snprintf(s->text, sizeof(s->text), "not saved: the recorder is left out (fix: a higher --max-cpu or --max-mem); %s",
+			 why);
+	}
+	return !s->refused || s->refused != refused;
 }
 
 bool save_tick(struct save *s, const struct tick *t)

@@ -26,6 +26,7 @@ struct save {
 	char temporary[WRITE_TEMPORARY_SIZE]; /* name of the unfinished file; "": it has none */
 	struct save_failure failure;
 	char cause[160];         /* the same in words */
+	int refused;             /* why the last save of --on could not begin, -errno; 0: it began */
 	struct save_end end;     /* of the window */
 	const struct exporter *exporter; /* of the current save */
 	struct save_part part;   /* of the current save */

@@ -70,7 +70,11 @@ bool trigger_fires(struct trigger *t, const struct tick *tick, uint64_t now_ns, 
 	text_safe(comm, sizeof(comm), r->thread->comm, sizeof(r->thread->comm));
 	text_safe(cgroup, sizeof(cgroup), r->cgroup ? r->cgroup->path : "-", r->cgroup ? strlen(r->cgroup->path) : 1);
 	snprintf(why, size, "%s: %s %d in %s", t->text, comm, r->thread->tid, cgroup);
+	return true;
+}
+
+void trigger_saves(struct trigger *t, uint64_t now_ns)
+{
 	t->last_ns = now_ns;
 	t->fired++;
-	return true;
 }

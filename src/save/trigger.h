@@ -25,7 +25,9 @@ struct trigger {
 /*
  * trigger_fires - whether the tick has a matching thread, and another file is allowed. @why: which thread it is, safe
  * for a terminal. Time in D counts from the start of the block, also before this tick.
+ * trigger_saves - a save has begun: it counts. One that cannot begin does not.
  */
 bool trigger_fires(struct trigger *t, const struct tick *tick, uint64_t now_ns, char *why, size_t size);
+void trigger_saves(struct trigger *t, uint64_t now_ns);
 
 #endif

@@ -4,6 +4,7 @@
 import os
 import statistics
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
@@ -84,10 +85,15 @@ def under_load_of(cgroup):
 
 
 def memory():
-    """A limit that cannot be kept is reported, and only details that make room are left out."""
-    with Systop("-d", "0.5", "-n", "6", "--max-mem", "1M") as s:
+    """A limit that cannot be kept is reported, and only details that make room are left out. --on reports once that nothing is
+    recorded, and goes on."""
+    with tempfile.TemporaryDirectory() as folder, \
+         Systop("-d", "0.5", "-n", "6", "--max-mem", "1M", "--window", "1", "--window-mem", "64M", "--on", "threads>0",
+                "-o", f"{folder}/trace") as s:
         lines = s.rest()
+        said = s.proc.stderr.read().decode()
     assert lines[-1]["shed"] == ["recorder"], lines[-1]["shed"]
+    assert said.count("not saved: the recorder is left out (fix: a higher --max-cpu or --max-mem); threads>0: ") == 1, said
     with Systop("-d", "0.5", "-n", "6", "--max-mem", "100G", "--max-cpu", "1000") as s:
         assert not any(line["shed"] for line in s.rest())
 

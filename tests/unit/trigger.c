@@ -89,7 +89,39 @@ TEST(trigger, a_block_that_has_ended)
 	model_free(m);
 }
 
+/* The quiet time and the hourly limit count saves, not matches. */
+TEST(trigger, what_could_not_begin_does_not_count)
+{
+	struct filter_error error;
+	struct filter *filter = filter_parse("comm=dd", NULL, &error);
+	struct trigger when = { .filter = filter, .text = "", .limit = 2, .quiet_ns = 30 * SEC };
+	struct model *m = model_new(0);
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct life *l = tick_life(m, 100, "dd", &cgroup);
+	const struct values ran = { .v = { [METRIC_RUN] = SEC } };
+	const struct tick *t;
+	char why[200];
+
+	tick_begin(m);
+	assert_int_equal(model_thread(m, l, STATE_RUNNING, false, &ran), 0);
+	tick_cgroup(m, &cgroup, NULL);
+	t = tick_end(m);
+	for (int i = 1; i <= 3; i++)
+		assert_true(trigger_fires(&when, t, i * SEC, why, sizeof(why)));
+	trigger_saves(&when, 3 * SEC);
+	assert_false(trigger_fires(&when, t, 32 * SEC, why, sizeof(why)));
+	assert_true(trigger_fires(&when, t, 33 * SEC, why, sizeof(why)));
+	trigger_saves(&when, 33 * SEC);
+	assert_false(trigger_fires(&when, t, 1000 * SEC, why, sizeof(why)));
+	assert_true(trigger_fires(&when, t, 3601 * SEC, why, sizeof(why)));
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
+	filter_free(filter);
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(trigger_time_in_d_is_that_of_the_thread), cmocka_unit_test(trigger_a_block_that_has_ended));
+	RUN_TESTS(cmocka_unit_test(trigger_time_in_d_is_that_of_the_thread), cmocka_unit_test(trigger_a_block_that_has_ended),
+		  cmocka_unit_test(trigger_what_could_not_begin_does_not_count));
 }
