@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "ring.h"
@@ -23,13 +24,20 @@ static uint64_t wanted_bytes(const struct keep_ring *rings, uint32_t nr)
 
 static int open_store(const char *folder, uint64_t bytes)
 {
+	struct statvfs fs;
 	int fd;
 
 	if (bytes > MEMORY_MAX && !folder)
 		return -EOPNOTSUPP;
 	fd = bytes > MEMORY_MAX ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
 				: memfd_create("systop-window", MFD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	/* The trace, which is smaller, needs room beside the copy. */
+	if (bytes <= MEMORY_MAX || fstatvfs(fd, &fs) || fs.f_bavail * fs.f_frsize / 2 >= bytes)
+		return fd;
+	close(fd);
+	return -ENOSPC;
 }
 
 /* Slots keep their places in the copy; the ring begins at offset @at. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <time.h>
 
 #include "model/event.h"
@@ -79,6 +80,16 @@ TEST(keep, a_cpu_without_a_ring_has_none)
 	assert_int_equal(rings[1].slots[2].a, 2);
 }
 
+static uint64_t free_bytes = UINT64_MAX / 2;
+
+int __wrap_fstatvfs(int fd, struct statvfs *fs);
+int __wrap_fstatvfs(int fd, struct statvfs *fs)
+{
+	(void)fd;
+	*fs = (struct statvfs){ .f_frsize = 4096, .f_bavail = free_bytes / 4096 };
+	return 0;
+}
+
 TEST(keep, what_is_too_much_for_memory_goes_to_the_folder)
 {
 	uint32_t nr = 1 << 22;
@@ -92,6 +103,10 @@ TEST(keep, what_is_too_much_for_memory_goes_to_the_folder)
 	assert_ptr_equal(ring.slots, many);
 	assert_int_equal(keep_rings(&ring, 1, nr, "/nonexistent"), -ENOENT);
 	assert_ptr_equal(ring.slots, many);
+	free_bytes = 2 * nr * sizeof(*many) - 4096; /* the trace would lack room there */
+	assert_int_equal(keep_rings(&ring, 1, nr, "."), -ENOSPC);
+	assert_ptr_equal(ring.slots, many);
+	free_bytes += 4096;
 	assert_int_equal(keep_rings(&ring, 1, nr, "."), 0);
 	assert_ptr_not_equal(ring.slots, many);
 	assert_int_equal(ring.slots[nr - 1].a, 7);
