@@ -54,11 +54,14 @@ int process_command_read(int32_t tgid, bool worker, char *text, size_t room, boo
 
 void process_info_read(struct process_info *w, char *text, size_t room)
 {
-	bool cut;
+	static const char mark[] = "\0.."; /* an argument of its own */
+	bool cut = false;
 	int got = room ? process_command_read(w->tgid, false, text, room, &cut) : 0;
 
 	read_nspids(w);
 	w->len = got > 0 ? got : 0;
 	if (w->len)
 		text[w->len - 1] = '\0';
+	if (cut && room > sizeof(mark))
+		memcpy(text + room - sizeof(mark), mark, sizeof(mark));
 }

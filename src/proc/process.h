@@ -17,8 +17,8 @@ struct process_info {
 	uint32_t text, len;         /* place of its arguments, each ended by NUL; @len 0: it has none */
 };
 
-/* process_info_read - reads process w->tgid; its arguments, as far as they fit, go to @text. May block on a sick
- * process. Sets w->len. */
+/* process_info_read - reads process w->tgid; its arguments go to @text; if they do not fit, the last one is "..". May block on
+ * a sick process. Sets w->len. */
 void process_info_read(struct process_info *w, char *text, size_t room);
 
 /* process_command_read - the command line of @tgid, or, with @worker, the name of a kernel worker and what it works on.

@@ -12,6 +12,7 @@
 #include "export/redact.h"
 #include "export/trace_index.h"
 #include "model/aggregate.h"
+#include "model/cmdline.h"
 #include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
@@ -95,7 +96,7 @@ static void make_states(struct making *g, const struct row *rows, size_t nr)
 
 static void make_processes(struct making *g, const struct process_info_table *table)
 {
-	char text[PROCESS_INFO_TEXT_MAX];
+	char text[CMDLINE_MAX];
 	struct process_info w;
 
 	for (uint32_t i = 0; process_info_at(table, i, &w, text); i++) {

@@ -10,15 +10,16 @@
 
 #include "helper/helper.h"
 #include "helper/proto.h"
+#include "model/cmdline.h"
 #include "model/tick.h"
 #include "util/clock.h"
 #include "util/map.h"
 
 #define PROCESSES_MAX 32768
 
-/* Bytes of command lines: on average, but this much in any case, for few that are long. */
+/* Bytes of all command lines, at most, and of each one that there is room for in any case. */
+#define TEXT_MAX (32 << 20)
 #define TEXT_EACH 256
-#define TEXT_LEAST (1 << 20)
 
 /* A helper without progress for this long is replaced, up to STUCK_MAX times. */
 #define STUCK_NS 500000000ULL
@@ -45,7 +46,7 @@ struct process_info_table {
 
 static uint32_t text_room(uint32_t nr)
 {
-	return nr * TEXT_EACH > TEXT_LEAST ? nr * TEXT_EACH : TEXT_LEAST;
+	return nr < TEXT_MAX / CMDLINE_MAX ? nr * CMDLINE_MAX : TEXT_MAX;
 }
 
 static size_t table_bytes(uint32_t nr)
@@ -178,7 +179,7 @@ bool process_info_at(const struct process_info_table *w, uint32_t i, struct proc
 	who->tgid = w->all[i].tgid;
 	if (who->nr_nspids > PROCESS_INFO_LEVELS)
 		who->nr_nspids = 0;
-	if (who->len > PROCESS_INFO_TEXT_MAX || who->text > room || who->len > room - who->text)
+	if (who->len > CMDLINE_MAX || who->text > room || who->len > room - who->text)
 		who->len = 0;
 	memcpy(text, texts(w->table, w->nr) + who->text, who->len);
 	if (who->len)
@@ -191,12 +192,13 @@ bool process_info_at(const struct process_info_table *w, uint32_t i, struct proc
 static void fill(struct table *t, uint32_t nr, bool arguments)
 {
 	for (uint32_t i = t->done; i < nr; i++) {
-		uint32_t at = t->text_len, room = arguments && at < text_room(nr) ? text_room(nr) - at : 0;
+		uint32_t at = t->text_len;
+		uint64_t used = (uint64_t)at + (nr - 1 - i) * TEXT_EACH;
+		uint32_t room = arguments && used < text_room(nr) ? text_room(nr) - used : 0;
 		struct process_info *w = &t->all[i];
 
 		w->text = room ? at : 0;
-		process_info_read(w, texts(t, nr) + w->text,
-				  room < PROCESS_INFO_TEXT_MAX ? room : PROCESS_INFO_TEXT_MAX);
+		process_info_read(w, texts(t, nr) + w->text, room < CMDLINE_MAX ? room : CMDLINE_MAX);
 		t->text_len = at + w->len;
 		__atomic_store_n(&t->done, i + 1, __ATOMIC_RELEASE);
 	}

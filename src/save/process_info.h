@@ -23,11 +23,8 @@ void process_info_free(struct process_info_table *w);
 /* process_info_done - whether the table is as complete as it will be; call it now and then. */
 bool process_info_done(struct process_info_table *w);
 
-/* Bytes of a process's arguments, at most. */
-#define PROCESS_INFO_TEXT_MAX 1024
-
 /* process_info_at - copies the information on the process at index @i, in order of PID, and its arguments to @text
- * of PROCESS_INFO_TEXT_MAX bytes. False: there are no more. */
+ * of CMDLINE_MAX bytes. False: there are no more. */
 bool process_info_at(const struct process_info_table *w, uint32_t i, struct process_info *who, char *text);
 
 /* process_info_run - runs the helper's role. */

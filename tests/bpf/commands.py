@@ -253,12 +253,13 @@ SECRETS = (b"s3cretname", b"s3cretfolder", b"s3cretgroup", b"s3cretargument")
 
 @contextlib.contextmanager
 def secret():
-    """A program whose name, path, cgroup and argument nobody should see, in a scope that names them, too."""
+    """A program whose name, path, cgroup and argument nobody should see, in a scope that names them, too. Its command line is
+    longer than what is kept."""
     folder = tempfile.mkdtemp(prefix="s3cretfolder")
     group = Cgroup("[s3cretgroup].service")
     program = os.path.join(folder, "s3cretname")
     shutil.copy(load_path("burn"), program)
-    proc = subprocess.Popen([program, "cpu", "600", "s3cretargument"], stdout=subprocess.DEVNULL)
+    proc = subprocess.Popen([program, "cpu", "600", "-" * 2000, "s3cretargument", "-" * 3000], stdout=subprocess.DEVNULL)
     try:
         group.add(proc.pid)
         yield proc.pid
@@ -308,7 +309,8 @@ def arguments():
     """A trace has arguments only with --args."""
     with secret():
         assert b"s3cretargument" not in exported("-w", "FILE", "--duration", "1")
-        assert b"s3cretargument" in exported("-w", "FILE", "--duration", "1", "--args")
+        trace = exported("-w", "FILE", "--duration", "1", "--args")
+        assert b"s3cretargument" in trace and b"\x1a\x02.." in trace, "it is cut, or without a mark"
     # Also those of a command that systop itself starts.
     for args, shown in ((), False), (("--args",), True):
         trace = exported("-w", "FILE", "--duration", "1", *args, "--", "sleep", "2.0471")

@@ -196,7 +196,7 @@ static void ask_who(struct feed *f)
 {
 	struct process_info_table *w = process_info_request(0, tick_of_scene(), true);
 	struct process_request request;
-	char text[PROCESS_INFO_TEXT_MAX];
+	char text[CMDLINE_MAX];
 	struct process_info who;
 	int fd = -1;
 
