@@ -19,6 +19,8 @@ CAPS = {name: number for number, name in enumerate(
     "NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN "
     "SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE "
     "MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE".split())}
+with open("/proc/self/oom_score_adj", encoding="ascii") as own:
+    OWN_SCORE = int(own.read())
 PROCESSES = 1500  # for systop-who to be busy with for a while
 
 
@@ -45,6 +47,8 @@ def status_of(pid):
         with open(f"/proc/{pid}/limits", encoding="utf-8") as f:
             status["limits"] = dict(re.findall(r"^(Max [a-z ]+?) +(\d+|unlimited) ", f.read(), re.MULTILINE))
         status["mem"] = os.stat(f"/proc/{pid}/mem").st_uid  # root's, if the process is not dumpable
+        with open(f"/proc/{pid}/oom_score_adj", encoding="ascii") as f:
+            status["oom"] = int(f.read())
     except (FileNotFoundError, ProcessLookupError):
         return None
     filters = "1" if status["Name"] in ("systop", "systop-starter") else "2"
@@ -75,6 +79,8 @@ def expect(name, status, rows, held, bounding, ids):
     assert status["limits"]["Max core file size"] == "0", f"{what}{status['limits']}"
     assert status["Seccomp"] == "2", f"{what}seccomp {status['Seccomp']}"
     assert status["mem"] == 0, f"{what}it is dumpable"
+    score = 1000 if name not in ("systop", "systop-starter") else OWN_SCORE
+    assert status["oom"] == score, f"{what}oom_score_adj {status['oom']}"
     if name not in ("systop", "systop-starter"):
         assert int(status["limits"]["Max open files"]) <= 256, f"{what}{status['limits']}"
 
