@@ -15,9 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/complain.h"
 #include "helper/helper.h"
 #include "util/clock.h"
 #include "util/fail.h"
+#include "util/invoker.h"
 #include "util/text.h"
 
 /* Longest waits for the helper: to open the file, which the start needs, and to write what was sent. */
@@ -56,6 +58,8 @@ static int open_existing(const char *path)
 		err = -errno;
 	else if (!S_ISREG(st.st_mode))
 		err = S_ISDIR(st.st_mode) ? -EISDIR : S_ISLNK(st.st_mode) ? -ELOOP : -EINVAL;
+	else if (st.st_uid && st.st_uid != invoker()->uid) /* anyone can make one in /tmp, and read what is written to it */
+		err = -EPERM;
 	else if ((fd = open(self, O_WRONLY | O_APPEND | O_CLOEXEC)) < 0)
 		err = -errno;
 	close(place);
@@ -81,14 +85,14 @@ void log_run(int socket)
 
 	signal(SIGXFSZ, SIG_IGN);
 	while ((got = helper_receive(socket, &m, sizeof(m), NULL)) >= (int)head) {
-		ssize_t bytes = got - head;
+		ssize_t bytes = got - head, put;
 
 		if (m.what == LOG_OPEN && fd < 0) {
 			m.text[bytes < (ssize_t)sizeof(m.text) ? bytes : (ssize_t)sizeof(m.text) - 1] = '\0';
 			fd = open_file(m.text);
 			answer = fd < 0 ? fd : 0;
-		} else if (m.what == LOG_TEXT && fd >= 0 && write(fd, m.text, bytes) != bytes) {
-			answer = -EIO; /* a full disk: the next line may fit */
+		} else if (m.what == LOG_TEXT && fd >= 0 && (put = write(fd, m.text, bytes)) != bytes) {
+			answer = put < 0 ? -errno : -ENOSPC; /* the next line may fit */
 		}
 		if (m.what != LOG_TEXT)
 			helper_send(socket, &answer, sizeof(answer), -1);
@@ -133,6 +137,7 @@ static const char *reason(int err)
 {
 	return err == -EISDIR  ? "it is a directory"
 	       : err == -ELOOP ? "it is a link"
+	       : err == -EPERM ? "it belongs to another user, or is immutable"
 	       : err == -EINVAL ? "it is not a regular file"
 				: strerror(-err);
 }
@@ -228,14 +233,21 @@ void log_started(void)
 	verbose.patience_ms = 0;
 }
 
-void log_sync(void)
+int log_sync(void)
 {
-	if (helper.socket >= 0 && !send_message(LOG_SYNC, "", 0))
-		wait_for_answer(SYNC_MS);
+	int err;
+
+	if (helper.socket < 0)
+		return 0;
+	err = send_message(LOG_SYNC, "", 0);
+	return err ? err : wait_for_answer(SYNC_MS);
 }
 
 void log_close(void)
 {
-	log_sync();
+	int err = log_sync();
+
 	helper_leave(&helper);
+	if (err && err != -EAGAIN && err != -ETIMEDOUT) /* a file system that is late may still take it */
+		complain("the log is incomplete: %s; fix: a file elsewhere", strerror(-err));
 }

@@ -13,15 +13,15 @@
 
 /* log_open - @role: of log_run(). @verbose: -v. 0, or -errno with fail(). */
 int log_open(int role, const char *path, bool verbose);
-void log_close(void); /* waits a moment at most until previous lines are in the file */
+void log_close(void); /* waits a moment at most until previous lines are in the file; reports it if some are not */
 
 /* log_line - one line, with the time. */
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* log_text - unchanged text. Async-signal-safe.
- * log_sync - waits a moment at most until the file has all of it. Async-signal-safe. */
+ * log_sync - waits a moment at most until the file has all of it. 0, or -errno: it lacks some. Async-signal-safe. */
 void log_text(const char *text, size_t bytes);
-void log_sync(void);
+int log_sync(void);
 
 /* log_step - a step of the start, with the time since the log was opened. Only with -v.
  * log_detail - text of any length, unchanged. Only with -v.

@@ -102,11 +102,16 @@ def refused(folder):
     regular = os.path.join(folder, "regular")
     with open(regular, "w"):
         pass
-    places = {name: os.path.join(folder, name) for name in ("link", "fifo", "device", "dir", "none/log")}
+    places = {name: os.path.join(folder, name) for name in ("link", "fifo", "device", "dir", "none/log", "tmp/theirs")}
     os.symlink(regular, places["link"])
     os.mkfifo(places["fifo"])
     os.mknod(places["device"], stat.S_IFCHR | 0o666, os.makedev(1, 3))
     os.mkdir(places["dir"])
+    os.mkdir(f"{folder}/tmp")
+    os.chmod(f"{folder}/tmp", 0o1777)
+    with open(places["tmp/theirs"], "w"):
+        os.chmod(places["tmp/theirs"], 0o666)
+        os.chown(places["tmp/theirs"], 1, 1)
     for name, path in places.items():
         done = subprocess.run([SYSTOP, "--json", "-n", "1", "--log", path], capture_output=True, text=True,
                               timeout=WAIT_S, check=False)
@@ -114,8 +119,23 @@ def refused(folder):
         assert done.stderr.startswith(f"systop: cannot open the log {path}: ") and "fix: " in done.stderr, done.stderr
         assert not done.stdout, f"{name}: it printed {done.stdout[:200]}"
     assert os.path.islink(places["link"]) and not os.stat(regular).st_size, (os.lstat(places["link"]), os.stat(regular))
+    assert not os.stat(places["tmp/theirs"]).st_size, "another user's file is written to"
     modes = os.stat(places["fifo"]).st_mode, os.stat(places["device"]).st_mode
     assert stat.S_ISFIFO(modes[0]) and stat.S_ISCHR(modes[1]), modes
+
+
+def no_room(folder):
+    """A full disk is reported at the end; systop goes on."""
+    full = os.path.join(folder, "full")
+    os.mkdir(full)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", full], check=True)
+    try:
+        done = subprocess.run([SYSTOP, "--json", "-d", "0.1", "-n", "1", "-v", f"{full}/log"], capture_output=True, text=True,
+                              timeout=WAIT_S, check=False)
+    finally:
+        subprocess.run(["umount", "-l", full], check=True)
+    assert done.returncode == 0 and done.stdout, done
+    assert done.stderr == "systop: the log is incomplete: No space left on device; fix: a file elsewhere\n", done.stderr
 
 
 def as_the_invoker(folder):
@@ -141,6 +161,7 @@ def main():
         tap.case("on the terminal as it was", on_a_terminal, folder)
         tap.case("what is said otherwise", what_is_said, folder)
         tap.case("no log but a regular file", refused, folder)
+        tap.case("no room for the log", no_room, folder)
         tap.case("the log is the invoker's", as_the_invoker, folder)
     tap.done()
 
