@@ -161,15 +161,15 @@ static void make_attributes(struct making *g, const struct tick *t, const char *
 	char line[4096] = "", key[64];
 	size_t len = 0;
 
-	/* systop's own options contain names that others may not see; so do the arguments of a command that it
-	 * started. */
-	for (char **a = o->argv; *a && len < sizeof(line) && (a == o->argv || !o->redact) && (o->arguments || strcmp(*a, "--")); a++)
+	/* systop's own options contain paths, and arguments that a filter looks for; so does the command that it started. */
+	for (char **a = o->argv; *a && len < sizeof(line) && (a == o->argv || o->arguments); a++)
 		len += snprintf(line + len, sizeof(line) - len, "%s%s", len ? " " : "", *a);
 	trace_index_words(g->m, "systop.version", o->version);
 	trace_index_words(g->m, "systop.command", line);
 	trace_index_words(g->m, "systop.scope", redact_scope(o->redact, o->scope));
-	if (*reason && !o->redact)
-		trace_index_words(g->m, "systop.reason", reason);
+	if (*reason && !o->redact) /* the expression comes before the thread */
+		trace_index_words(g->m, "systop.reason",
+				  reason + (o->arguments ? 0 : strnlen(reason, strlen(o->trigger.text) + strlen(": "))));
 	trace_index_number(g->m, "systop.window_s", o->window_s);
 	for (int i = 0; i < LOSS_COUNT; i++) {
 		snprintf(key, sizeof(key), "systop.%s.%s", i < LOSS_REPAIRED ? "lost" : "repaired", loss_names[i].name);

@@ -38,7 +38,7 @@ struct save_options {
 	const char *version;
 	char **argv;                  /* command line, NULL-terminated */
 	const struct redact *redact;  /* of --redact; NULL: names as they are */
-	bool arguments;               /* of processes, too */
+	bool arguments;               /* of processes and of systop, too */
 	unsigned int window_s;
 	struct trigger trigger;       /* when to save without a request, */
 	const char *folder;           /* and where: as @path of save_start() */

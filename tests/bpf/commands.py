@@ -308,9 +308,11 @@ def redacted():
 def arguments():
     """A trace has arguments only with --args."""
     with secret():
-        assert b"s3cretargument" not in exported("-w", "FILE", "--duration", "1")
-        trace = exported("-w", "FILE", "--duration", "1", "--args")
+        record = ("-w", "FILE", "--duration", "1", "--on", "cmd:s3cretargument")
+        assert b"s3cretargument" not in exported(*record)
+        trace = exported(*record, "--args")
         assert b"s3cretargument" in trace and b"\x1a\x02.." in trace, "it is cut, or without a mark"
+        assert b"systop -d 0.5 -c s3cretgroup -w " in trace, "systop's own are not there"
     # Also those of a command that systop itself starts.
     for args, shown in ((), False), (("--args",), True):
         trace = exported("-w", "FILE", "--duration", "1", *args, "--", "sleep", "2.0471")
