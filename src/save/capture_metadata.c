@@ -167,9 +167,8 @@ static void make_attributes(struct making *g, const struct tick *t, const char *
 	trace_index_words(g->m, "systop.version", o->version);
 	trace_index_words(g->m, "systop.command", line);
 	trace_index_words(g->m, "systop.scope", redact_scope(o->redact, o->scope));
-	if (*reason && !o->redact) /* the expression comes before the thread */
-		trace_index_words(g->m, "systop.reason",
-				  reason + (o->arguments ? 0 : strnlen(reason, strlen(o->trigger.text) + strlen(": "))));
+	if (*reason && !o->redact)
+		trace_index_words(g->m, "systop.reason", reason);
 	trace_index_number(g->m, "systop.window_s", o->window_s);
 	for (int i = 0; i < LOSS_COUNT; i++) {
 		snprintf(key, sizeof(key), "systop.%s.%s", i < LOSS_REPAIRED ? "lost" : "repaired", loss_names[i].name);
