@@ -2,8 +2,10 @@
 #include "unit.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "model/cmdline.h"
 #include "model/owner.h"
 #include "model/tick.h"
 #include "tui/widget/columns.h"
@@ -185,6 +187,45 @@ TEST(columns, sorts_by_memory)
 	assert_true(sorting_before(&rows[0], &rows[2], &s) && !sorting_before(&rows[2], &rows[0], &s));
 }
 
+/* Of two rows one precedes the other, and what precedes a row precedes all that follow it: with command lines, without, with
+ * an empty one, and with one that begins like another. */
+TEST(columns, commands_are_in_an_order)
+{
+	static const struct {
+		const char *comm, *line;
+		size_t len;
+	} of[] = {
+		{ "zsh", "/bin/zsh", 8 },     { "awk", "/usr/bin/awk", 12 }, { "kswapd0", NULL, 0 }, { "/sbin", NULL, 0 },
+		{ "b", "sleep\0" "1", 7 },    { "a", "sleep\0" "2", 7 },     { "c", "sleep", 5 },    { "nothing", "", 0 },
+		{ "awk", "/usr/bin/awk", 12 },
+	};
+	enum { NR = ARRAY_SIZE(of) };
+	struct process processes[NR] = { 0 };
+	struct life lives[NR] = { 0 };
+	struct row rows[NR];
+
+	for (int i = 0; i < NR; i++) {
+		strcpy(lives[i].comm, of[i].comm);
+		processes[i].cmdline = of[i].line ? cmdline_new(of[i].line, of[i].len, false) : NULL;
+		rows[i] = (struct row){ .kind = ROW_THREAD, .number = i + 1, .thread = &lives[i], .process = &processes[i] };
+	}
+	for (enum cmdline_form form = 0; form < CMDLINE_FORMS; form++) {
+		struct sorting s = { .by = COLUMN_COMMAND, .form = form };
+
+		for (int a = 0; a < NR; a++)
+			for (int b = 0; b < NR; b++) {
+				bool before = sorting_before(&rows[a], &rows[b], &s);
+
+				assert_int_equal(before, a != b && !sorting_before(&rows[b], &rows[a], &s));
+				for (int c = 0; before && c < NR; c++)
+					assert_true(!sorting_before(&rows[b], &rows[c], &s) ||
+						    sorting_before(&rows[a], &rows[c], &s));
+			}
+	}
+	for (int i = 0; i < NR; i++)
+		free((struct cmdline *)processes[i].cmdline);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(columns_never_wider_than_the_screen),
@@ -195,5 +236,6 @@ int main(void)
 		  cmocka_unit_test(columns_text_comes_back),
 		  cmocka_unit_test(columns_wrong_ones_are_refused),
 		  cmocka_unit_test(columns_sorts_by_what_a_row_belongs_to),
-		  cmocka_unit_test(columns_wish_for_an_earlier_one), cmocka_unit_test(columns_sorts_by_memory));
+		  cmocka_unit_test(columns_wish_for_an_earlier_one), cmocka_unit_test(columns_sorts_by_memory),
+		  cmocka_unit_test(columns_commands_are_in_an_order));
 }

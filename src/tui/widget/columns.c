@@ -273,12 +273,15 @@ static int compare_text(const struct row *a, const struct row *b, enum column_id
 	return by == COLUMN_COMM || by == COLUMN_COMMAND ? strncmp(row_comm(a), row_comm(b), 16) : 0;
 }
 
-/* Their command lines, if both are known. */
+/* Their command lines; a row without one has its name instead, so that any two rows are compared by the same rule. */
 static int compare_commands(const struct row *a, const struct row *b)
 {
 	const struct cmdline *x = column_cmdline(a), *y = column_cmdline(b);
+	const char *of_a = x && x->len ? x->text : row_comm(a), *of_b = y && y->len ? y->text : row_comm(b);
+	size_t len_a = x && x->len ? x->len : strlen(of_a), len_b = y && y->len ? y->len : strlen(of_b);
+	int order = memcmp(of_a, of_b, len_a < len_b ? len_a : len_b);
 
-	return x == y || !x || !y ? 0 : memcmp(x->text, y->text, (x->len < y->len ? x->len : y->len) + 1);
+	return order ? order : (int)len_a - (int)len_b;
 }
 
 bool sorting_before(const void *x, const void *y, const void *arg)
