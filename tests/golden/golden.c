@@ -90,7 +90,7 @@ static const struct shot {
 	{ "flame-same-80x24", 80, 24, "Hfjj#" },
 	{ "flame-compared-80x24", 80, 24, " {Hfx]X" },
 	{ "flame-compared-callees-80x24", 80, 24, " {Hfx]Xjjs" },
-	{ "flame-nothing-80x24", 80, 24, "GNGf" },
+	{ "flame-nothing-80x24", 80, 24, "Gf" },
 	{ "d-state-80x24", 80, 24, "o5" }, /* a view closes the menu */
 	{ "d-state-200x50", 200, 50, "5" },
 	{ "latency-80x24", 80, 24, "4" },
@@ -450,6 +450,8 @@ static const struct text {
 	{ "a search that a view does not have is none of its states: back goes back", "/api\nvq", " match", " detail" },
 	{ "nor does it change what q does there", "/api\n8", "\nq quit ", NULL },
 	{ "nor has its help keys of a search", "8?", "\nTo move ", "next match" },
+	{ "another order does not wait for one that is held", " jN", "kthreadd                    |\n      17 S ", NULL },
+	{ "nor does one of the menu", " j.\n", "kthreadd                    |\n      17 S ", NULL },
 };
 
 #define NR_TEXTS (sizeof(texts) / sizeof(texts[0]))

@@ -237,8 +237,14 @@ static void want_commands(const struct row_table *t, const struct view_context *
 
 void row_table_update(struct row_table *t, const struct view_context *c, bool ordered)
 {
+	const struct sorting *s = &c->settings->sorting;
+
+	/* The user asked for another order: rows are not held in the old one. */
+	if (s->by != t->sorted.by || s->inverted != t->sorted.inverted || s->own != t->sorted.own || s->form != t->sorted.form)
+		t->table.list.nr_held = 0;
+	t->sorted = *s;
 	t->table.before = ordered ? NULL : sorting_before;
-	t->table.before_arg = &c->settings->sorting;
+	t->table.before_arg = s;
 	set_columns(t, c);
 	table_sort(&t->table, c, c->height);
 	t->matches = count_matches(t, c->search);

@@ -14,6 +14,7 @@ struct row_table {
 	struct table_state table;
 	enum table which;
 	struct columns columns;
+	struct sorting sorted; /* the order of the last update */
 	struct table_column shown[COLUMN_COUNT]; /* the columns that fit */
 	char titles[COLUMN_COUNT][32];
 	int pan;
