@@ -273,9 +273,10 @@ static void open_screen(struct open_screen *o, const struct shot *shot, struct s
 	}
 }
 
-/* Among keys: the mouse on the fourth row of a table; so many refreshes that those before are forgotten. */
+/* Among keys: the mouse on the fourth row of a table; a notice; so many refreshes that those before are forgotten. */
 #define WHEEL "\1"
 #define CLICK "\2"
+#define NOTICE "\3"
 #define REFRESHES "\4"
 #define ROW 8
 
@@ -294,6 +295,8 @@ static void press(struct open_screen *o, const char *keys)
 	for (const char *key = keys; *key; key++) {
 		if (*key == *WHEEL || *key == *CLICK)
 			screen_mouse(o->screen, *key == *WHEEL ? MOUSE_WHEEL_DOWN : MOUSE_CLICK, ROW, 2, SCENE_NOW_NS);
+		else if (*key == *NOTICE)
+			screen_notice(o->screen, "saved");
 		else if (*key == *REFRESHES)
 			show_next(o);
 		else
@@ -450,6 +453,9 @@ static const struct text {
 	{ "a search that a view does not have is none of its states: back goes back", "/api\nvq", " match", " detail" },
 	{ "nor does it change what q does there", "/api\n8", "\nq quit ", NULL },
 	{ "nor has its help keys of a search", "8?", "\nTo move ", "next match" },
+	{ "a notice is seen below a prompt, and while more is typed", "/a" NOTICE "p", "\nsaved ", "quit" },
+	{ "it is there until a key after the prompt", "/a" NOTICE "p\n", "\nsaved ", NULL },
+	{ "which ends it", "/a" NOTICE "p\nj", "matches", "\nsaved " },
 	{ "another order does not wait for one that is held", " jN", "kthreadd                    |\n      17 S ", NULL },
 	{ "nor does one of the menu", " j.\n", "kthreadd                    |\n      17 S ", NULL },
 };

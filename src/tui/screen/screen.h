@@ -33,7 +33,7 @@ const struct settings *screen_settings(const struct screen *s);
 /* screen_tick - shows a new tick, unless paused. Holds the tick while it is shown. */
 void screen_tick(struct screen *s, const struct tick *t);
 
-/* screen_notice - shows a line in the footer until the next key; fit for a terminal. */
+/* screen_notice - shows a line in the footer until the next key that is not a prompt's; fit for a terminal. */
 void screen_notice(struct screen *s, const char *text);
 
 /* screen_key - a key as curses gives it: a KEY_ code if @is_code, else a character. @now_ns:

@@ -112,7 +112,8 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 
 	place->view->status(place->state, c, status, sizeof(status));
 	if (s->prompt.title) {
-		prompt_draw(&s->prompt, p, p->height - FOOTER_LINES, status);
+		prompt_draw(&s->prompt, p, p->height - FOOTER_LINES, *s->notice ? ROLE_ALERT : ROLE_DIM,
+			    *s->notice ? s->notice : status);
 		return;
 	}
 	if (s->host->without_starter(s->host->arg))

@@ -341,11 +341,11 @@ enum screen_verdict screen_key(struct screen *s, wint_t key, bool is_code, uint6
 {
 	enum action a;
 
-	s->notice[0] = '\0';
-	if (s->prompt.title) {
+	if (s->prompt.title) { /* a notice stays: it may have come while the user types */
 		prompt_typed(s, key, is_code, now_ns);
 		return SCREEN_GO_ON;
 	}
+	s->notice[0] = '\0';
 	if (!is_code && key > 127)
 		return SCREEN_GO_ON;
 	a = keymap_action(&s->settings.keymap, key, screen_places(s));

@@ -163,7 +163,7 @@ static void draw_error(const struct prompt *p, const struct paint *paint, int y,
 		paint_format(paint, y, at, ROLE_ALERT, "^ %s", p->error);
 }
 
-void prompt_draw(const struct prompt *p, const struct paint *paint, int y, const char *status)
+void prompt_draw(const struct prompt *p, const struct paint *paint, int y, enum role role, const char *below)
 {
 	int x = paint_text(paint, y, 0, paint->width, ROLE_PROMPT, p->title);
 	size_t from = first_shown(p, paint->width - x);
@@ -179,5 +179,5 @@ void prompt_draw(const struct prompt *p, const struct paint *paint, int y, const
 	if (*p->error)
 		draw_error(p, paint, y + 1, x + p->error_column - cells_of(p, 0, from));
 	else
-		paint_text(paint, y + 1, 0, paint->width, ROLE_DIM, status);
+		paint_text(paint, y + 1, 0, paint->width, role, below);
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <wchar.h>
 
+#include "tui/term/theme.h"
+
 struct paint;
 
 /* Room for its text, with the NUL. */
@@ -30,7 +32,7 @@ enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code);
 /* prompt_closes - whether the key closes any prompt: Esc, ^C, ^G. */
 bool prompt_closes(wint_t key, bool is_code);
 
-/* prompt_draw - on two lines from @y on. @status: the second one, if there is no error. */
-void prompt_draw(const struct prompt *p, const struct paint *paint, int y, const char *status);
+/* prompt_draw - on two lines from @y on. @below: the second one, if there is no error. */
+void prompt_draw(const struct prompt *p, const struct paint *paint, int y, enum role role, const char *below);
 
 #endif
