@@ -453,6 +453,8 @@ static const struct text {
 	{ "a search that a view does not have is none of its states: back goes back", "/api\nvq", " match", " detail" },
 	{ "nor does it change what q does there", "/api\n8", "\nq quit ", NULL },
 	{ "nor has its help keys of a search", "8?", "\nTo move ", "next match" },
+	{ "a click leaves a list scrolled that shares the screen", "6G" CLICK, "\n>TIMER ", "\n NET_RX ", 80, 18 },
+	{ "and a second one opens it", "6G" CLICK CLICK, "] > TIMER ", NULL, 80, 18 },
 	{ "a notice is seen below a prompt, and while more is typed", "/a" NOTICE "p", "\nsaved ", "quit" },
 	{ "it is there until a key after the prompt", "/a" NOTICE "p\n", "\nsaved ", NULL },
 	{ "which ends it", "/a" NOTICE "p\nj", "matches", "\nsaved " },

@@ -24,6 +24,7 @@ struct irq_view {
 	struct table_state table; /* first; of rows */
 	struct irq_values *rows;  /* sources that were idle in this refresh have a count of 0 */
 	size_t nr, room;
+	int lines; /* of the table when it was drawn last; 0: not yet */
 	bool folded;
 };
 
@@ -224,7 +225,7 @@ static int irq_update(void *state, const struct view_context *c)
 	table_begin(&s->table, &sources, s);
 	for (size_t i = 0; i < s->nr && !err; i++)
 		err = table_add(&s->table, &s->rows[i]);
-	table_sort(&s->table, c, c->height);
+	table_sort(&s->table, c, s->lines ? s->lines : c->height);
 	return err;
 }
 
@@ -253,8 +254,9 @@ static void irq_draw(void *state, const struct view_context *c)
 	}
 	for (int i = 0; i < nr; i++)
 		paint_text(c->paint, bottom - nr + i, 0, c->paint->width, notes[i].role, notes[i].text);
-	table_sort(&s->table, c, bottom - nr - y);
-	table_draw(&s->table, c, y, 0, bottom - nr - y);
+	s->lines = bottom - nr - y;
+	table_sort(&s->table, c, s->lines);
+	table_draw(&s->table, c, y, 0, s->lines);
 }
 
 /* --- Keys */
