@@ -273,11 +273,13 @@ static void open_screen(struct open_screen *o, const struct shot *shot, struct s
 	}
 }
 
-/* Among keys: the mouse on the fourth row of a table; a notice; so many refreshes that those before are forgotten. */
+/* Among keys: the mouse on the fourth row of a table; a notice; so many refreshes that those before are forgotten; 40
+ * columns, and back to all of them. */
 #define WHEEL "\1"
 #define CLICK "\2"
 #define NOTICE "\3"
 #define REFRESHES "\4"
+#define NARROW "\5"
 #define ROW 8
 
 static void show_next(struct open_screen *o)
@@ -299,6 +301,8 @@ static void press(struct open_screen *o, const char *keys)
 			screen_notice(o->screen, "saved");
 		else if (*key == *REFRESHES)
 			show_next(o);
+		else if (*key == *NARROW)
+			o->paint.width = o->paint.width == 40 ? getmaxx(o->pad) : 40;
 		else
 			screen_key(o->screen, *key, false, SCENE_NOW_NS);
 		screen_draw(o->screen, &o->paint, SCENE_NOW_NS);
@@ -453,6 +457,7 @@ static const struct text {
 	{ "a search that a view does not have is none of its states: back goes back", "/api\nvq", " match", " detail" },
 	{ "nor does it change what q does there", "/api\n8", "\nq quit ", NULL },
 	{ "nor has its help keys of a search", "8?", "\nTo move ", "next match" },
+	{ "a page whose text gets shorter is not blank", NARROW "?G" NARROW, "\n wakeups>1K     counts per second ", NULL, 200, 24 },
 	{ "a click leaves a list scrolled that shares the screen", "6G" CLICK, "\n>TIMER ", "\n NET_RX ", 80, 18 },
 	{ "and a second one opens it", "6G" CLICK CLICK, "] > TIMER ", NULL, 80, 18 },
 	{ "a notice is seen below a prompt, and while more is typed", "/a" NOTICE "p", "\nsaved ", "quit" },

@@ -66,18 +66,20 @@ static void sorted_text(const struct screen *s, enum table table, char *buf, siz
 
 static void draw_overlay(struct screen *s, const struct paint *p, int top, int height)
 {
-	struct paint page = pager_begin(&s->overlay_pager, p, top, height);
 	const struct place *place = screen_here(s);
 	struct health health = { 0 };
+	int lines;
 
-	if (s->overlay == OVERLAY_HELP) {
-		pager_end(&s->overlay_pager, help_draw(&page, &s->settings.keymap,
-						       1 << place->id | (place->view->search ? IN_SEARCH : 0),
-						       s->settings.preset == PRESET_HTOP));
-		return;
-	}
-	s->host->health(s->host->arg, &health);
-	pager_end(&s->overlay_pager, health_draw(&page, &health));
+	if (s->overlay == OVERLAY_HEALTH)
+		s->host->health(s->host->arg, &health);
+	do {
+		struct paint page = pager_begin(&s->overlay_pager, p, top, height);
+
+		lines = s->overlay == OVERLAY_HEALTH ? health_draw(&page, &health)
+						     : help_draw(&page, &s->settings.keymap,
+								 1 << place->id | (place->view->search ? IN_SEARCH : 0),
+								 s->settings.preset == PRESET_HTOP);
+	} while (pager_end(&s->overlay_pager, lines));
 	health_fini(&health);
 }
 

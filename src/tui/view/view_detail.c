@@ -83,12 +83,15 @@ static void detail_draw(void *state, const struct view_context *c)
 {
 	struct detail_view *s = state;
 	struct detail d = { s->row, s->tick, s->gone, s->past, s->stacks, c };
-	struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height);
-	int y = 0;
+	int y;
 
-	for (size_t i = 0; s->row && i < sizeof(panes) / sizeof(panes[0]); i++)
-		y = panes[i](&d, &p, y) + 1;
-	pager_end(&s->pager, y - 1);
+	do {
+		struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height);
+
+		y = 0;
+		for (size_t i = 0; s->row && i < sizeof(panes) / sizeof(panes[0]); i++)
+			y = panes[i](&d, &p, y) + 1;
+	} while (pager_end(&s->pager, y - 1));
 }
 
 static void detail_status(void *state, const struct view_context *c, char *buf, size_t size)

@@ -74,12 +74,15 @@ static void draw_about(struct system_view *s, const struct view_context *c)
 static void system_draw(void *state, const struct view_context *c)
 {
 	struct system_view *s = state;
-	struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height - about_lines(c));
-	int y = grid_draw(&s->grid, c, &p, 0);
+	int y;
 
-	y = draw_pressure(&p, y + 1, c->tick);
-	y = draw_self(&p, y + 1, c->tick);
-	pager_end(&s->pager, y);
+	do {
+		struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height - about_lines(c));
+
+		y = grid_draw(&s->grid, c, &p, 0);
+		y = draw_pressure(&p, y + 1, c->tick);
+		y = draw_self(&p, y + 1, c->tick);
+	} while (pager_end(&s->pager, y));
 	draw_about(s, c);
 }
 

@@ -13,9 +13,15 @@ struct paint pager_begin(struct pager *g, const struct paint *p, int top, int he
 	return page;
 }
 
-void pager_end(struct pager *g, int lines)
+bool pager_end(struct pager *g, int lines)
 {
+	int last = lines > g->height ? lines - g->height : 0;
+	bool past = g->at > last;
+
 	g->lines = lines;
+	if (past)
+		g->at = last;
+	return past;
 }
 
 bool pager_move(enum action a, int page, int last, int *at)

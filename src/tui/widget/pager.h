@@ -15,9 +15,10 @@ struct pager {
 };
 
 /* pager_begin - a paint whose line 0 is the first of the text, for lines [top, top + height) of @p, which it blanks.
- * pager_end - after drawing: the text has @lines lines. */
+ * pager_end - after drawing: the text has @lines lines. Returns whether it became so short that it ends above the page: what
+ * is drawn then is blank, and is drawn again from the last page on. */
 struct paint pager_begin(struct pager *g, const struct paint *p, int top, int height);
-void pager_end(struct pager *g, int lines);
+bool pager_end(struct pager *g, int lines);
 
 /* pager_move - moves the cursor or the first line between 0 and @last; a page has @page lines. Returns whether @a was
  * such an action.

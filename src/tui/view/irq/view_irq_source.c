@@ -205,13 +205,17 @@ static int draw_hist(const struct irq_source_view *s, const struct view_context 
 static void source_draw(void *state, const struct view_context *c)
 {
 	struct irq_source_view *s = state;
-	struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height);
-	int y = draw_now(s, c, &p, 0);
+	int y;
 
-	y = draw_cpus(s, c, &p, y);
-	y = draw_victims(s, c, &p, y);
-	y = draw_bursts(s, c, &p, y);
-	pager_end(&s->pager, draw_hist(s, c, &p, y));
+	do {
+		struct paint p = pager_begin(&s->pager, c->paint, c->top, c->height);
+
+		y = draw_now(s, c, &p, 0);
+		y = draw_cpus(s, c, &p, y);
+		y = draw_victims(s, c, &p, y);
+		y = draw_bursts(s, c, &p, y);
+		y = draw_hist(s, c, &p, y);
+	} while (pager_end(&s->pager, y));
 }
 
 /* --- Keys */
