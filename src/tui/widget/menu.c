@@ -20,6 +20,7 @@ void menu_draw(struct menu *m, const struct paint *p, int top, int height)
 	int nr = m->kind->nr(m);
 	struct paint page;
 
+	m->width = p->width;
 	paint_clear(p, top, 0);
 	paint_text(p, top, 0, p->width, ROLE_SORTED, m->kind->title);
 	paint_clear(p, top + 1, 0);
@@ -147,12 +148,26 @@ static void shift(struct menu *m, int i, int by)
 	m->cursor += by;
 }
 
-static void widen(struct column_choice *c, int by)
+/* The width that a column has on this screen; if it has none, the smallest. */
+static int shown_width(const struct menu *m, enum column_id id)
 {
-	struct column_info info = column_info(c->id);
-	int width = (c->width ? c->width : info.min) + by;
+	const struct column_context context = { .units = m->settings->units, .tree = m->table == TABLE_TREE,
+						.sorting = &m->settings->sorting };
+	struct columns c;
 
-	c->width = width < 1 ? 1 : width > 200 ? 200 : width;
+	columns_place(&c, &m->settings->columns[m->table], m->width, 0, &context);
+	for (int i = 0; i < c.nr; i++)
+		if (c.at[i].id == id)
+			return c.at[i].width;
+	return column_info(id).min;
+}
+
+/* A width below 1 is automatic. */
+static void widen(const struct menu *m, struct column_choice *c, int by)
+{
+	int width = (c->width ? c->width : shown_width(m, c->id)) + by;
+
+	c->width = width < 1 ? 0 : width > 200 ? 200 : width;
 }
 
 static bool columns_act(struct menu *m, int i, enum action a)
@@ -172,10 +187,10 @@ static bool columns_act(struct menu *m, int i, enum action a)
 		shift(m, i, 1);
 		break;
 	case ACTION_UNFOLD:
-		widen(&l->at[i], 1);
+		widen(m, &l->at[i], 1);
 		break;
 	case ACTION_FOLD:
-		widen(&l->at[i], -1);
+		widen(m, &l->at[i], -1);
 		break;
 	default:
 		columns_default(l, m->table);
@@ -185,7 +200,7 @@ static bool columns_act(struct menu *m, int i, enum action a)
 
 const struct menu_kind menu_columns = {
 	.title = "Columns",
-	.help = "Space show or hide   < > move   + - width   = default   Esc done",
+	.help = "Space show or hide   < > move   + - width, below 1 auto   = default   Esc done",
 	.nr = columns_nr,
 	.text = columns_text,
 	.act = columns_act,

@@ -37,6 +37,7 @@ struct menu {
 	size_t nr_users, users_room;
 	int chosen;                   /* item of menu_users: 0: all of them, i: users[i - 1]; -1: none so far */
 	int cursor;
+	int width;                    /* of the screen, when it was drawn last */
 	struct pager pager;
 };
 
