@@ -457,6 +457,7 @@ static const struct text {
 	{ "a search that a view does not have is none of its states: back goes back", "/api\nvq", " match", " detail" },
 	{ "nor does it change what q does there", "/api\n8", "\nq quit ", NULL },
 	{ "nor has its help keys of a search", "8?", "\nTo move ", "next match" },
+	{ "a box is as wide as its share of any screen", "3", "    ]|\n   2001 ", NULL, 400, 24 },
 	{ "a column is widened from the width that it has", "o\njjjjjjj+", "\n> [x] TIME       16 ", NULL },
 	{ "below 1 its width is automatic again", "o\njjj-", "\n> [x] S        auto ", NULL },
 	{ "a page whose text gets shorter is not blank", NARROW "?G" NARROW, "\n wakeups>1K     counts per second ", NULL, 200, 24 },

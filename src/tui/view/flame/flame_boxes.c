@@ -67,10 +67,10 @@ static void draw_box(struct flame_view *s, const struct view_context *c, const s
 {
 	const struct calltree_node *n = &s->flames[b->tree].nodes[b->node];
 	const char *marks = n->symbol || n->depth ? function_marks(n->symbol) : "[]";
-	char name[256], with_change[280], elided[256], text[300];
+	char name[256], with_change[280], elided[256];
 	double change = flame_compares(s) ? flame_change(s, c, n) : 0;
 	enum role role = box_role(s, c, b, change);
-	int room = b->width - 2;
+	int room = b->width - 2, x;
 
 	if (b->width == 1) {
 		paint_text(c->paint, b->y, b->x, 1, role, change > CHANGE_MIN    ? "+"
@@ -87,9 +87,10 @@ static void draw_box(struct flame_view *s, const struct view_context *c, const s
 		text_elide(elided, sizeof(elided), with_change, room);
 	else
 		text_cut(elided, sizeof(elided), with_change, room);
-	snprintf(text, sizeof(text), "%c%s%*s%c", marks[0], elided, room - text_width(elided), "",
-		 marks[1]);
-	paint_text(c->paint, b->y, b->x, b->width, role, text);
+	x = paint_text(c->paint, b->y, b->x, 1, role, marks);
+	x = paint_text(c->paint, b->y, x, room, role, elided);
+	x = paint_repeated(c->paint, b->y, x, b->x + 1 + room - x, role, " ");
+	paint_text(c->paint, b->y, x, 1, role, marks + 1);
 }
 
 static void add_box(struct flame_view *s, const struct view_context *c, struct box b)
