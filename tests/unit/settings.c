@@ -81,6 +81,24 @@ TEST(settings, wrong_ones_are_refused)
 		assert_int_equal(set(&s, c->section, c->name, c->value), c->err);
 }
 
+/* Paths of files are long; one that is too long for a line of the file is refused for that. */
+TEST(settings, theme_with_a_long_path)
+{
+	char path[182] = "", error[160];
+	struct settings s;
+
+	settings_default(&s);
+	memset(path, '/', 70);
+	assert_int_equal(set(&s, "look", "theme", path), 0);
+	assert_string_equal(s.theme, path);
+	memset(path, '/', 180);
+	assert_int_equal(set(&s, "look", "theme", path), 0);
+	assert_string_equal(s.theme, path);
+	path[180] = '/';
+	assert_int_equal(settings_set(&s, "look", "theme", path, 7, error, sizeof(error)), -EINVAL);
+	assert_string_equal(error, "a theme's name or path has at most 180 bytes: use a shorter one");
+}
+
 /* The value of a setting as W writes it. */
 static const char *text_of(const struct settings *s, const char *name, struct setting_text *t)
 {
@@ -170,5 +188,6 @@ int main(void)
 		  cmocka_unit_test(settings_delays_are_written_as_they_are_read),
 		  cmocka_unit_test(settings_come_back_as_they_were),
 		  cmocka_unit_test(settings_preset_keeps_bindings),
+		  cmocka_unit_test(settings_theme_with_a_long_path),
 		  cmocka_unit_test(settings_wrong_ones_are_refused));
 }

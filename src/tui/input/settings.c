@@ -131,6 +131,14 @@ static int set_text(char *to, size_t size, const char *value)
 	return 0;
 }
 
+static int set_theme(struct settings *s, const char *value, char *error, size_t size)
+{
+	if (strlen(value) >= sizeof(s->theme))
+		snprintf(error, size, "a theme's name or path has at most %zu bytes: use a shorter one",
+			 sizeof(s->theme) - 1);
+	return set_text(s->theme, sizeof(s->theme), value);
+}
+
 static int set_sort(struct settings *s, const char *value)
 {
 	enum column_id id = column_find(value);
@@ -185,7 +193,7 @@ static int set(struct settings *s, enum setting id, const char *value, char *err
 		return set_choice(s, id, value);
 	switch (id) {
 	case SETTING_THEME:
-		return set_text(s->theme, sizeof(s->theme), value);
+		return set_theme(s, value, error, size);
 	case SETTING_VIEW:
 		return view_named(value, &way) == VIEW_COUNT ? -EINVAL : set_text(s->view, sizeof(s->view), value);
 	case SETTING_SORT:

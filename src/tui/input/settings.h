@@ -7,13 +7,14 @@
 #include <stdint.h>
 
 #include "tui/input/keymap.h"
+#include "tui/term/theme.h"
 #include "tui/widget/columns.h"
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 
 /* The user's settings: set by the config file and the options, written by W. */
 struct settings {
-	char theme[64];
+	char theme[THEME_SIZE];
 	enum when color;   /* auto: unless NO_COLOR is set */
 	enum when ascii;   /* auto: unless the locale is UTF-8 */
 	bool full_names;   /* of functions; else util/short_name.h */
