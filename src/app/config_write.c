@@ -200,7 +200,7 @@ struct config_request {
 };
 
 struct config_answer {
-	int32_t err;
+	int32_t err; /* what config_put() returned */
 };
 
 /* Nothing is written to a directory where others could replace files. */
@@ -247,6 +247,19 @@ static int replace(const struct path *p, const struct settings *s, FILE *old)
 	return err;
 }
 
+/* The line for which the old file was not read, and which would refuse the new one, too; 0: none. */
+static int wrong_line(FILE *old)
+{
+	struct settings scratch;
+	char why[128];
+	int line;
+
+	settings_default(&scratch);
+	line = config_parse(&scratch, old, why, sizeof(why));
+	rewind(old);
+	return line;
+}
+
 int config_put(const char *path, const struct settings *s)
 {
 	const char *why = NULL;
@@ -258,7 +271,7 @@ int config_put(const char *path, const struct settings *s)
 		err = check_folder(&p);
 	if (!err && p.st.st_mode) {
 		old = path_read_at(&p, invoker()->uid, &why);
-		err = old ? 0 : -errno;
+		err = old ? wrong_line(old) : -errno;
 	}
 	if (!err)
 		err = replace(&p, s, old);
@@ -301,6 +314,8 @@ static void report_result(const struct config_writer *w, int err, char *said, si
 {
 	if (!err)
 		snprintf(said, size, "config written: %s", w->safe);
+	else if (err > 0)
+		snprintf(said, size, "config NOT written: line %d is wrong, correct it first: %s", err, w->safe);
 	else if (err == -EAGAIN && *helper_trouble())
 		snprintf(said, size, "config NOT written: %s", helper_trouble());
 	else if (err == -EPERM || err == -ELOOP)
@@ -369,6 +384,6 @@ bool config_write_work(struct config_writer *w, char *said, size_t size)
 		got = -ETIMEDOUT;
 	helper_leave(&w->helper); /* it exits by itself, as soon as it can */
 	w->since = 0;
-	report_result(w, got == sizeof(a) && a.err <= 0 && a.err > -4096 ? a.err : got < 0 ? got : -EIO, said, size);
+	report_result(w, got == sizeof(a) && a.err > -4096 ? a.err : got < 0 ? got : -EIO, said, size);
 	return true;
 }

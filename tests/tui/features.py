@@ -286,6 +286,8 @@ def config():
             t.wait(r"systoprc, line 2: ")
             t.wait("sort: expected a column's name")
             assert "secret" not in t.screen(), t.screen()
+            t.keys("W")
+            t.wait(rf"config NOT written: line 2 is wrong, correct it first: {path}")
         os.chmod(path, 0o666)
         with Terminal(100, 24, env) as t:
             t.start()

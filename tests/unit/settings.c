@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unit.h"
+#include "folder.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/config_file.h"
+#include "app/config_write.h"
 #include "tui/input/settings.h"
 #include "util/invoker.h"
 
@@ -182,6 +183,45 @@ TEST(settings, file_with_blanks)
 	assert_int_equal(s.color, WHEN_ALWAYS);
 }
 
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void read_file(const char *path, char *text, size_t size)
+{
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	text[fread(text, 1, size - 1, f)] = '\0';
+	fclose(f);
+}
+
+/* A file with an error was not read: the settings, which are the defaults, must not replace its good lines. */
+TEST(settings, file_with_an_error_is_not_written)
+{
+	static const char text[] = "[view]\nsort = d_ns\n[look]\nwhat\n", begin[] = "# mine\n[view]\nsort = run_ns\n";
+	char again[4096];
+	struct settings s;
+
+	assert_int_equal(invoker_find(), 0);
+	assert_int_equal(folder_new(NULL), 0);
+	settings_default(&s);
+	write_file(in_folder("rc"), text);
+	assert_int_equal(config_put(in_folder("rc"), &s), 4);
+	read_file(in_folder("rc"), again, sizeof(again));
+	assert_string_equal(again, text);
+	write_file(in_folder("rc"), "# mine\n[view]\nsort = d_ns\n");
+	assert_int_equal(config_put(in_folder("rc"), &s), 0);
+	read_file(in_folder("rc"), again, sizeof(again));
+	assert_memory_equal(again, begin, strlen(begin));
+	assert_int_equal(folder_drop(NULL), 0);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(settings_file_names_the_first_error), cmocka_unit_test(settings_file_with_blanks),
@@ -189,5 +229,6 @@ int main(void)
 		  cmocka_unit_test(settings_come_back_as_they_were),
 		  cmocka_unit_test(settings_preset_keeps_bindings),
 		  cmocka_unit_test(settings_theme_with_a_long_path),
+		  cmocka_unit_test(settings_file_with_an_error_is_not_written),
 		  cmocka_unit_test(settings_wrong_ones_are_refused));
 }
