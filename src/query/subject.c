@@ -13,7 +13,7 @@ struct subject subject_of(const struct row *r)
 		return (struct subject){ SUBJECT_ALL, 0, 0 };
 	switch (r->kind) {
 	case ROW_THREAD:
-		return (struct subject){ SUBJECT_THREAD, r->thread->tid, r->thread->start_ns };
+		return (struct subject){ SUBJECT_THREAD, r->thread->tid, r->thread->start_ns, cgroup_key(r->cgroup) };
 	case ROW_PROCESS:
 		return (struct subject){ SUBJECT_PROCESS, r->process->tgid, r->process->start_ns };
 	default:
@@ -88,12 +88,23 @@ struct row subject_life_row(const struct subject *s, const struct life *l)
 	}
 }
 
-static const struct row *find(const struct subject *s, const struct row *rows, size_t nr)
+/* Whether its row is the one in the subject's cgroup. */
+static bool is_that_part(const struct subject *s, const struct row *r)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (is_its_row(s, &rows[i]))
+	return !s->cgroup || cgroup_key(r->cgroup) == s->cgroup;
+}
+
+/* @other: its row in another cgroup, NULL: none was found so far. */
+static const struct row *find(const struct subject *s, const struct row *rows, size_t nr, const struct row *other)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!is_its_row(s, &rows[i]))
+			continue;
+		if (is_that_part(s, &rows[i]))
 			return &rows[i];
-	return NULL;
+		other = &rows[i];
+	}
+	return other;
 }
 
 const struct row *subject_row(const struct subject *s, const struct tick *t)
@@ -102,12 +113,12 @@ const struct row *subject_row(const struct subject *s, const struct tick *t)
 
 	switch (s->kind) {
 	case SUBJECT_CGROUP:
-		return find(s, t->cgroups, t->nr_cgroups);
+		return find(s, t->cgroups, t->nr_cgroups, NULL);
 	case SUBJECT_PROCESS:
-		return find(s, t->processes, t->nr_processes);
+		return find(s, t->processes, t->nr_processes, NULL);
 	case SUBJECT_THREAD:
-		r = find(s, t->active, t->nr_active);
-		return r ? r : find(s, t->idle, t->nr_idle);
+		r = find(s, t->active, t->nr_active, NULL);
+		return r && is_that_part(s, r) ? r : find(s, t->idle, t->nr_idle, r);
 	default:
 		return NULL;
 	}

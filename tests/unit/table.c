@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/tick.h"
+#include "tui/screen/host.h"
 #include "tui/term/paint.h"
+#include "tui/widget/row_table.h"
 #include "tui/widget/table.h"
 
 struct item {
@@ -151,9 +154,61 @@ TEST(table, columns_by_the_width_of_the_screen)
 	table_fini(&t);
 }
 
+static void show_rows(struct row_table *t, const struct view_context *c, const struct row *rows, size_t nr)
+{
+	row_table_begin(t);
+	assert_int_equal(list_add_all(&t->table.list, rows, nr, sizeof(*rows)), 0);
+	row_table_update(t, c, false);
+}
+
+/* A thread that was moved has two rows, with those of others between: each can be selected and opened, and stays where it is.
+ * When one of them is gone, the other is selected. */
+TEST(table, rows_of_a_thread_that_was_moved)
+{
+	static struct cgroup from = { .id = 1, .path = "/from" }, to = { .id = 2, .path = "/to" };
+	static struct values values[3];
+	static struct process process;
+	struct life lives[] = { { .tid = 7, .start_ns = 70 }, { .tid = 8, .start_ns = 80 }, { .tid = 7, .start_ns = 70 } };
+	struct cgroup *cgroups[] = { &from, &from, &to };
+	struct row rows[3];
+	const struct tick tick = { .active = rows, .nr_active = 2, .idle = &rows[2], .nr_idle = 1 };
+	struct row_table t = { .which = TABLE_THREADS };
+	struct settings settings;
+	struct host host = { 0 };
+	struct view_context c = context;
+	struct subject s;
+	char error[64];
+
+	settings_default(&settings);
+	assert_null(columns_parse(&settings.columns[TABLE_THREADS], TABLE_THREADS, "id run", error, sizeof(error)));
+	c.settings = &settings;
+	c.host = &host;
+	c.height = 10;
+	c.search = "";
+	for (int i = 0; i < 3; i++) {
+		values[i].v[METRIC_RUN] = 30 - i;
+		rows[i] = (struct row){ .kind = ROW_THREAD, .number = lives[i].tid, .thread = &lives[i], .process = &process,
+					.cgroup = cgroups[i], .values = &values[i], .own = &values[i] };
+	}
+	for (int i = 0; i < 3; i++) {
+		show_rows(&t, &c, rows, 3);
+		for (int line = 0; line < 3; line++)
+			assert_ptr_equal(t.table.list.items[line], &rows[line]);
+		assert_ptr_equal(row_table_selected(&t), &rows[i]);
+		s = subject_of(row_table_selected(&t));
+		assert_ptr_equal(subject_row(&s, &tick), &rows[i]);
+		assert_true(row_table_act(&t, &c, ACTION_DOWN));
+	}
+	assert_true(row_tie(&rows[0], &rows[2]) < 0 && row_tie(&rows[2], &rows[0]) > 0);
+	show_rows(&t, &c, rows, 2);
+	assert_ptr_equal(row_table_selected(&t), &rows[0]);
+	row_table_fini(&t);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(table_sorts_by_its_columns), cmocka_unit_test(table_clicks_on_titles_and_rows),
 		  cmocka_unit_test(table_selection_and_search),
-		  cmocka_unit_test(table_columns_by_the_width_of_the_screen));
+		  cmocka_unit_test(table_columns_by_the_width_of_the_screen),
+		  cmocka_unit_test(table_rows_of_a_thread_that_was_moved));
 }

@@ -74,7 +74,15 @@ bool list_following(const struct list *l)
 void list_select(struct list *l, uint64_t key)
 {
 	l->sticks = key;
-	l->selected = key;
+	l->selected = l->whole = key;
+}
+
+/* Ties the selection to an item. */
+static void stick(struct list *l, const void *item)
+{
+	list_select(l, l->kind->key(item));
+	if (l->kind->whole)
+		l->whole = l->kind->whole(item);
 }
 
 static void show_cursor(struct list *l)
@@ -160,16 +168,26 @@ static void order(struct list *l, size_t first, size_t count, const struct list_
 	items_order(l->items + held, l->nr - held, first - held, count, &by);
 }
 
+static size_t find(const struct list *l, uint64_t (*key)(const void *item), uint64_t wanted)
+{
+	size_t i = 0;
+
+	while (i < l->nr && key(l->items[i]) != wanted)
+		i++;
+	return i;
+}
+
 /* Index of the selected item, or of the cursor if it is gone. */
 static size_t find_selected(struct list *l, const struct list_order *o)
 {
 	const struct order by = { o->before, o->arg, l->kind->tie };
-	size_t i = 0;
+	size_t i = l->sticks ? find(l, l->kind->key, l->selected) : l->nr;
 
-	while (l->sticks && i < l->nr && l->kind->key(l->items[i]) != l->selected)
-		i++;
-	if (!l->sticks || i == l->nr)
+	if (l->sticks && i == l->nr && l->kind->whole)
+		i = find(l, l->kind->whole, l->whole);
+	if (i == l->nr)
 		return l->cursor;
+	l->selected = l->kind->key(l->items[i]);
 	if (!o->before)
 		return i;
 	if (list_held(l, o->now_ns)) {
@@ -225,9 +243,10 @@ static void move_to(struct list *l, size_t to, const struct list_order *o)
 	l->follows = false;
 	show_cursor(l);
 	order(l, l->top, l->height, o);
-	l->sticks = list_selected(l) && l->cursor;
-	if (l->sticks)
-		l->selected = l->kind->key(list_selected(l));
+	if (list_selected(l) && l->cursor)
+		stick(l, list_selected(l));
+	else
+		l->sticks = false;
 }
 
 bool list_act(struct list *l, enum action a, const struct list_order *o)
@@ -237,7 +256,7 @@ bool list_act(struct list *l, enum action a, const struct list_order *o)
 	if (a == ACTION_FOLLOW) {
 		l->follows = !list_following(l) && list_selected(l);
 		if (l->follows)
-			list_select(l, l->kind->key(list_selected(l)));
+			stick(l, list_selected(l));
 		return true;
 	}
 	if (!pager_move(a, l->height ? l->height : 1, (int)l->nr - 1, &to))
@@ -268,7 +287,7 @@ bool list_click(struct list *l, size_t line, const struct list_order *o)
 		return false;
 	hold(l, o);
 	again = i == l->cursor && l->sticks;
-	list_select(l, l->kind->key(l->items[i]));
+	stick(l, l->items[i]);
 	l->cursor = i;
 	return again;
 }

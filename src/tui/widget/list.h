@@ -12,10 +12,12 @@
 /* Items keep their places for this long after the cursor moved. */
 #define LIST_HOLD_NS 3000000000ULL
 
-/* A kind of items: their key, the same in all ticks and never 0, and their order among equals. */
+/* A kind of items: their key, the same in all ticks and never 0, and their order among equals. If what an item shows can
+ * have several of them in a tick: the key of that, whose item is selected if the selected one is gone. */
 struct list_kind {
 	uint64_t (*key)(const void *item);
 	item_tie *tie; /* NULL: never sorted here */
+	uint64_t (*whole)(const void *item); /* NULL: it has one */
 };
 
 /*
@@ -29,7 +31,7 @@ struct list {
 	size_t alike;            /* from this index on only the tie decides the order; SIZE_MAX: nowhere */
 	size_t top, cursor, height;
 	bool sticks;             /* the selection is tied to this key: */
-	uint64_t selected;
+	uint64_t selected, whole;
 	bool follows;            /* and stays on its line of the screen */
 	uint64_t held_until_ns;  /* the items with these keys keep this order until then: */
 	uint64_t *held;
@@ -61,7 +63,7 @@ void list_sort(struct list *l, size_t height, const struct list_order *o);
 const void *list_selected(const struct list *l);
 bool list_following(const struct list *l);
 
-/* list_select - selects this key at the next list_sort(); 0: the first item. */
+/* list_select - selects this key, or else this whole, at the next list_sort(); 0: the first item. */
 void list_select(struct list *l, uint64_t key);
 
 /* list_act - moves the selection. Returns whether @a was such an action. */

@@ -99,8 +99,16 @@ static bool item_match(const void *item, const char *search)
 	return strcasestr(row_comm(r), search) || (isdigit((unsigned char)*search) && !strcmp(number, search));
 }
 
+/* A thread that was moved has a row in each cgroup. The low bits keep its number. */
+static uint64_t part_key(const void *row)
+{
+	const struct subject s = subject_of(row);
+
+	return subject_key(&s) ^ (s.cgroup << 24 & ~(1ULL << 63));
+}
+
 static const struct table_kind row_kind = {
-	.items = { row_key, row_tie },
+	.items = { part_key, row_tie, row_key },
 	.match = item_match,
 	.sorted = true,
 };
