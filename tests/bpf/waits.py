@@ -92,22 +92,11 @@ def whole():
 
 def pulled():
     """A thread that stood behind another one until an idle CPU took it was not woken."""
-    with Load("taskset", "-c", "0", load_path("spin"), "user", "60") as hog:
-        os.sched_setscheduler(hog.pid, os.SCHED_FIFO, os.sched_param(1))
-        with Load("taskset", "-c", "1", load_path("spin"), "user", "60") as victim, Systop("-d", "0.5") as systop:
-            lines = [systop.line()]
-            for _ in range(15):
-                os.sched_setaffinity(victim.pid, {0})
-                time.sleep(0.06)
-                os.sched_setaffinity(victim.pid, {1})
-                time.sleep(0.02)
-            end = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-            while lines[-1]["boottime_ns"] < end:
-                lines.append(systop.line())
-    sums = behind(lines, victim.pid)
+    truth, lines = run(load_path("pulled"))
+    sums = behind(lines, truth["victim"])
     kinds = {kind: sum(ns for (k, _, _), ns in sums.items() if k == kind) for kind, _, _ in sums}
-    assert sum(kinds.values()) > 400 * MS and kinds.get("wakeup", 0) < 20 * MS, kinds
-    return f"{({kind: f'{ns / MS:.0f} ms' for kind, ns in kinds.items()})}"
+    assert sum(kinds.values()) > 600 * MS and kinds.get("wakeup", 0) < 20 * MS, kinds
+    return ", ".join(f"{kind} {ns / MS:.0f} ms" for kind, ns in kinds.items())
 
 
 def limit():
