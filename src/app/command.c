@@ -12,6 +12,7 @@
 #include "app/check.h"
 #include "app/loop.h"
 #include "app/priority.h"
+#include "helper/message.h"
 #include "util/fail.h"
 
 /* Replaces what is the terminal by /dev/null. */
@@ -74,7 +75,7 @@ int command_start(struct command *c)
 	int why = 0;
 	ssize_t n = -1;
 
-	if (write(c->gate, "", 1) == 1)
+	if (helper_send(c->gate, "", 1, -1) == 1)
 		n = read(c->gate, &why, sizeof(why)); /* exec closes it: end of file */
 	close(c->gate);
 	c->gate = -1;
