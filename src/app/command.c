@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +15,11 @@
 #include "app/priority.h"
 #include "helper/message.h"
 #include "util/fail.h"
+
+/* How long the result of exec is awaited: the command's file can be on a file system that does not answer, and a stopped
+ * child executes nothing. */
+#define EXEC_STEPS 100
+#define EXEC_STEP_MS 10
 
 /* Replaces what is the terminal by /dev/null. */
 static void leave_terminal(void)
@@ -33,16 +39,15 @@ static void child(int gate, char **argv, bool screen)
 
 	if (screen)
 		leave_terminal();
-	loop_unblock_signals();
 	signal(SIGXFSZ, SIG_DFL);
 	priority_restore();
 	check_files_restore();
 	if (read(gate, &go, 1) != 1)
 		_exit(0);
+	loop_unblock_signals(); /* a signal at the gate would stop the child, and systop would wait for it */
 	execvp(argv[0], argv);
 	err = errno;
-	if (write(gate, &err, sizeof(err)) < 0)
-		_exit(126);
+	helper_send(gate, &err, sizeof(err), -1);
 	_exit(err == ENOENT ? 127 : 126);
 }
 
@@ -70,13 +75,25 @@ int command_fork(struct command *c, char **argv, bool screen)
 	return 0;
 }
 
+/* What exec reports through the gate, as from read(). 0: it succeeded, or has not ended: then its failure is only the
+ * child's exit status. */
+static ssize_t exec_result(int gate, int *why)
+{
+	struct pollfd p = { .fd = gate, .events = POLLIN };
+
+	for (int i = 0; i < EXEC_STEPS && !loop_ending(); i++)
+		if (poll(&p, 1, EXEC_STEP_MS) > 0)
+			return read(gate, why, sizeof(*why)); /* exec closes it: end of file */
+	return 0;
+}
+
 int command_start(struct command *c)
 {
 	int why = 0;
 	ssize_t n = -1;
 
 	if (helper_send(c->gate, "", 1, -1) == 1)
-		n = read(c->gate, &why, sizeof(why)); /* exec closes it: end of file */
+		n = exec_result(c->gate, &why);
 	close(c->gate);
 	c->gate = -1;
 	if (!n)

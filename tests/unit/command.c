@@ -31,6 +31,40 @@ static int status_of(const struct command *c)
 	return status;
 }
 
+TEST(command, stopped_while_it_waits_and_nothing_starts)
+{
+	struct command c = { 0 };
+
+	fork_and_signal(&c, "true", SIGTSTP);
+	command_end(&c);
+	assert_int_equal(waitpid(c.pid, NULL, 0), -1);
+}
+
+/* Nobody waits for the result of exec any more. */
+TEST(command, stopped_while_it_waits)
+{
+	struct command c = { 0 };
+	int status;
+
+	fork_and_signal(&c, "/no/such/command", SIGTSTP);
+	assert_int_equal(command_start(&c), 0);
+	assert_int_equal(waitpid(c.pid, &status, WUNTRACED), c.pid);
+	assert_true(WIFSTOPPED(status));
+	assert_int_equal(kill(c.pid, SIGCONT), 0);
+	status = status_of(&c);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 127);
+}
+
+TEST(command, interrupted_while_it_waits)
+{
+	struct command c = { 0 };
+
+	fork_and_signal(&c, "true", SIGINT);
+	assert_int_equal(command_start(&c), 0);
+	assert_int_equal(status_of(&c), SIGINT);
+}
+
 TEST(command, killed_while_it_waits)
 {
 	struct command c = { 0 };
@@ -45,5 +79,10 @@ TEST(command, killed_while_it_waits)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(command_killed_while_it_waits));
+	alarm(20); /* a wait without end fails */
+	signal(SIGINT, SIG_DFL); /* shells ignore it in what they run in the background */
+	signal(SIGTSTP, SIG_DFL);
+	RUN_TESTS(cmocka_unit_test(command_stopped_while_it_waits_and_nothing_starts),
+		  cmocka_unit_test(command_stopped_while_it_waits), cmocka_unit_test(command_interrupted_while_it_waits),
+		  cmocka_unit_test(command_killed_while_it_waits));
 }
