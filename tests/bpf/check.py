@@ -24,6 +24,8 @@ def in_shell(*first):
 PLACES = {
     "as root": ((), 0, None, None, None),
     "without rights": (NOBODY, 4, "rights", "capabilities of this process", "CAP_BPF"),
+    "with CAP_SYS_ADMIN instead": (("setpriv", "--bounding-set=-bpf,-perfmon"), 4, "rights", "capabilities of this process",
+                                   "CAP_BPF"),
     "without types": (("unshare", "-m", *in_shell("mount --bind /dev/null /sys/kernel/btf/vmlinux")), 3, "kernel features",
                       "CONFIG_DEBUG_INFO_BTF", "BTF"),
     "in a PID namespace": (("unshare", "-pf", "--mount-proc"), 3, "namespaces", "host's PIDs", None),
