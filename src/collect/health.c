@@ -8,6 +8,7 @@
 #include "collect/budget.h"
 #include "collect/collector.h"
 #include "collect/slot_values.h"
+#include "helper/helper.h"
 #include "model/health.h"
 #include "model/loss_names.h"
 #include "slot.h"
@@ -88,6 +89,9 @@ void health_budget(struct health *h, const struct budget *b)
 		health_add(h, "Budget", names[kind], p->cost > p->limit ? HEALTH_DEGRADED : HEALTH_ON, "%s of %s%s", cost, limit,
 			   budget_over(b, kind) ? ": nothing else can be left out" : "");
 	}
+	if (b->parts[BUDGET_MEMORY].limit && helper_starter() && !helper_private_bytes())
+		health_add(h, "Budget", "helpers", HEALTH_DEGRADED,
+			   "their memory is unknown, as /proc hides them; fix: mount -o remount,hidepid=0 /proc");
 	for (int i = 0; (row = budget_shed(b, i)); i++)
 		health_add(h, "Budget", row->name, HEALTH_DEGRADED, "left out: %s", row->what);
 }

@@ -23,7 +23,8 @@ uint64_t cost_cpu_ns(pid_t starter);
 uint64_t cost_private_bytes(pid_t starter);
 
 /* Of any process: its private memory; its CPU time, also if it has ended and was not waited for. 0: it does not exist. Its
- * state, or that of a thread, as in /proc/PID/stat: 'R'; '\0': it does not exist. */
+ * state, or that of a thread, as in /proc/PID/stat: 'R'; '\0': it does not exist. The memory and state of a process that /proc
+ * hides are as if it did not exist. */
 uint64_t process_private_bytes(pid_t pid);
 uint64_t process_cpu_ns(pid_t pid);
 char process_state(pid_t tid);

@@ -9,7 +9,7 @@
 
 #define RESTART_NS 1000000000ULL
 
-/* Times that the deadline of a runnable helper is extended. */
+/* Times that the deadline of a helper that may be runnable is extended. */
 #define EXTENSIONS_MAX 10
 
 /* Forgets stuck helpers that have ended. */
@@ -109,12 +109,16 @@ bool worker_spent(const struct worker *w)
 
 bool worker_late(struct worker *w)
 {
+	char state;
+
 	if (worker_spent(w))
 		return true;
 	if (!w->deadline || clock_ns(CLOCK_MONOTONIC) < w->deadline)
 		return false;
-	/* On an overloaded host the helper had no CPU yet. With a CPU budget it may wait as long as that lasts. */
-	if ((w->extensions == EXTENSIONS_MAX && !w->cpu_max_ns) || process_state(helper_pid(w->helper.id)) != 'R')
+	/* On an overloaded host the helper had no CPU yet. With a CPU budget it may wait as long as that lasts. The state is
+	 * unknown where /proc hides the helper (hidepid). */
+	state = process_state(helper_pid(w->helper.id));
+	if ((state != 'R' && state) || (w->extensions == EXTENSIONS_MAX && (!w->cpu_max_ns || !state)))
 		return true;
 	w->extensions++;
 	w->deadline = clock_ns(CLOCK_MONOTONIC) + w->timeout_ns;

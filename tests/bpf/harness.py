@@ -35,6 +35,9 @@ os.environ.setdefault("SYSTOP_TEST", str(os.getpid()))
 BUILD = ("i=0; while :; do for job in 1 2; do printf 'int f%d(int x) { return x * %d; }\\n' $i $i | "
          "cc -O2 -x c -c -o $0/$job.o - & i=$((i + 1)); done; wait; done")
 
+# A command behind it has a /proc that shows it no process which it may not trace.
+HIDEPID = ("unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh")
+
 STATES = ("run_ns", "irq_ns", "steal_ns", "runq_ns", "d_ns", "sleep_ns", "stopped_ns")
 
 

@@ -2,14 +2,15 @@
 """--max-cpu and --max-mem: what systop leaves out to stay below them, in which order, and that it comes back."""
 
 import os
+import shlex
 import statistics
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
-from harness import STATES, Cgroup, Load, Systop, begin, load_path, rows_of  # noqa: E402
-from tmux import Terminal  # noqa: E402
+from harness import HIDEPID, STATES, Cgroup, Load, Systop, begin, load_path, rows_of  # noqa: E402
+from tmux import SYSTOP, Terminal  # noqa: E402
 
 # As the collectors' rows have it.
 ORDER = ["blocked", "samples/4", "block stacks", "waits", "samples/16", "recorder"]
@@ -107,11 +108,21 @@ def said():
         t.wait("left out: stacks of threads that are blocked now")
 
 
+def unknown():
+    """Where /proc hides helpers, their memory does not count; the health page says so."""
+    with Terminal(120, 150) as t:
+        t.run(f"{shlex.join(HIDEPID)} {SYSTOP} --max-mem 1G")
+        t.wait("TID")
+        t.keys("!")
+        t.wait("helpers .*memory is unknown")
+
+
 def main():
     tap = begin()
     tap.case("under a load details go in their order, the cost falls below the limit, and they come back", under_load)
     tap.case("memory: the recorder goes", memory)
     tap.case("it is said on the screen", said)
+    tap.case("memory of helpers that /proc hides", unknown)
     tap.done()
 
 

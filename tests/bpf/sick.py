@@ -14,7 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, bpf_of, bpf_there, helper_of, load_path, wait_for  # noqa: E402
+from harness import HIDEPID, SYSTOP, begin, bpf_of, bpf_there, helper_of, load_path, wait_for  # noqa: E402
 
 FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
@@ -199,6 +199,21 @@ def symbols_stops():
     helper_that_stops("systop-symbols")
 
 
+def hidden_helper():
+    """Where /proc hides helpers, one without an answer is given more time: it may wait for a CPU."""
+    with subprocess.Popen([*HIDEPID, SYSTOP, "--json", "-d", "0.5"], stdout=subprocess.PIPE, text=True) as systop:
+        try:
+            ticks(systop, 1)
+            pid = wait_for(lambda: helper_of(systop.pid, "systop-commands"), 5, "no systop-commands")
+            os.kill(pid, signal.SIGSTOP)
+            subprocess.run(["sleep", "0.1"], check=True)  # its command line is asked for
+            ticks(systop, 4)
+            assert stat_of(pid) and stat_of(pid)[0] == "T", "it was given up after its first deadline"
+            os.kill(pid, signal.SIGCONT)
+        finally:
+            systop.kill()
+
+
 def sockets_of(pid):
     """The descriptors of a helper's sockets: to systop, and to another helper."""
     found = []
@@ -250,6 +265,7 @@ def main():
     tap.case("SIGKILL while helpers hang", killed_while_helpers_hang)
     tap.case("a process that cannot be looked into", sick_process)
     tap.case("a process whose command line cannot be read", command_lines)
+    tap.case("helpers that /proc hides", hidden_helper)
     tap.together([
         ("the commands helper stops", commands_stop),
         ("the open helper stops", open_stops),
