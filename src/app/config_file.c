@@ -43,17 +43,25 @@ static void user_dir(char *buf, size_t size)
 		snprintf(buf, size, "%s/.config/systop", home);
 }
 
-void config_file(char *buf, size_t size)
+/* The user's file, see config_file(). */
+static char user_file[PATH_MAX];
+
+static void find_user_file(void)
 {
 	const char *env = getenv("SYSTOPRC");
 	char dir[PATH_MAX - 16];
 
 	user_dir(dir, sizeof(dir));
-	*buf = '\0';
+	*user_file = '\0';
 	if (env && *env)
-		snprintf(buf, size, "%s", env);
+		snprintf(user_file, sizeof(user_file), "%s", env);
 	else if (*dir)
-		snprintf(buf, size, "%s/systoprc", dir);
+		snprintf(user_file, sizeof(user_file), "%s/systoprc", dir);
+}
+
+const char *config_file(void)
+{
+	return user_file;
 }
 
 void config_themes(struct theme_files *files)
@@ -132,7 +140,8 @@ void config_read(struct settings *s, char *notice, size_t size)
 	int line;
 
 	*notice = '\0';
-	config_file(path, sizeof(path));
+	find_user_file();
+	snprintf(path, sizeof(path), "%s", user_file);
 	if (*path)
 		file = path_read(path, invoker()->uid, &why);
 	if (!file && !why) {

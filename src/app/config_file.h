@@ -21,8 +21,9 @@ void config_read(struct settings *s, char *notice, size_t size);
  * unchanged, and @why is the reason. */
 int config_parse(struct settings *s, FILE *file, char *why, size_t size);
 
-/* config_file - path of the user's file, which W writes; "": there is no place for it. */
-void config_file(char *buf, size_t size);
+/* config_file - path of the user's file, which W writes; "": there is no place for it. config_read() finds it: later, the home
+ * directory may be on a file system that does not answer. */
+const char *config_file(void);
 
 /* config_home - the invoker's home directory. False: it is unknown, or does not fit. */
 bool config_home(char *buf, size_t size);

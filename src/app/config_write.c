@@ -348,7 +348,7 @@ void config_write(struct config_writer *w, const struct settings *s, char *said,
 		snprintf(said, size, "the config is being written already");
 		return;
 	}
-	config_file(r.path, sizeof(r.path));
+	snprintf(r.path, sizeof(r.path), "%s", config_file());
 	text_safe(w->safe, sizeof(w->safe), r.path, strlen(r.path));
 	if (!*r.path) {
 		snprintf(said, size, "config NOT written: neither XDG_CONFIG_HOME nor HOME is set");

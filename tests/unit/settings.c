@@ -222,9 +222,24 @@ TEST(settings, file_with_an_error_is_not_written)
 	assert_int_equal(folder_drop(NULL), 0);
 }
 
+/* The place of the file is found at the start: the home directory may not answer later. */
+TEST(settings, file_is_where_it_was)
+{
+	char notice[512];
+	struct settings s;
+
+	assert_int_equal(invoker_find(), 0);
+	assert_int_equal(setenv("SYSTOPRC", "/tmp/systop-settings-none", 1), 0);
+	settings_default(&s);
+	config_read(&s, notice, sizeof(notice));
+	assert_int_equal(setenv("SYSTOPRC", "/tmp/systop-settings-other", 1), 0);
+	assert_string_equal(config_file(), "/tmp/systop-settings-none");
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(settings_file_names_the_first_error), cmocka_unit_test(settings_file_with_blanks),
+		  cmocka_unit_test(settings_file_is_where_it_was),
 		  cmocka_unit_test(settings_delays_are_written_as_they_are_read),
 		  cmocka_unit_test(settings_come_back_as_they_were),
 		  cmocka_unit_test(settings_preset_keeps_bindings),
