@@ -152,13 +152,11 @@ int check_rights(void)
 	return -EPERM;
 }
 
-/* Measured once: a slow clock takes a while. */
 const struct clocksource *check_kernel_clock(void)
 {
 	static struct clocksource clock;
 
-	if (!*clock.name)
-		clocksource_read(&clock);
+	clocksource_read(&clock);
 	return &clock;
 }
 
@@ -227,15 +225,16 @@ void check_health(struct health *h)
 	struct utsname uts;
 	char mode[32], call[32], clock[80], scheduler[200];
 	uint64_t refused = calls_refused(call, sizeof(call));
+	const struct clocksource *source = check_kernel_clock();
 
 	uname(&uts);
 	check_lockdown(mode, sizeof(mode));
 	health_add(h, "Kernel", "release", HEALTH_FACT, "%s", uts.release);
 	health_add(h, "Kernel", "lockdown", strcmp(mode, "confidentiality") ? HEALTH_FACT : HEALTH_DEGRADED,
 		   "%s", mode);
-	clocksource_text(check_kernel_clock(), clock, sizeof(clock));
-	health_add(h, "Kernel", "clock", check_kernel_clock()->counter ? HEALTH_FACT : HEALTH_DEGRADED, "%s%s", clock,
-		   check_kernel_clock()->counter ? "" : ": it slows down every switch");
+	clocksource_text(source, clock, sizeof(clock));
+	health_add(h, "Kernel", "clock", source->counter ? HEALTH_FACT : HEALTH_DEGRADED, "%s%s", clock,
+		   source->counter ? "" : ": it slows down every switch");
 	check_scheduler(scheduler, sizeof(scheduler));
 	health_add(h, "Kernel", "scheduler", HEALTH_FACT, "%s", scheduler);
 	for (size_t i = 0; i < NR_NEEDED; i++)

@@ -94,6 +94,7 @@ static void add_kernel(struct checks *c, const struct utsname *uts)
 static void add_settings(struct checks *c)
 {
 	char mode[64], paranoid[64], clock[80], scheduler[200];
+	const struct clocksource *source = check_kernel_clock();
 	bool locked;
 	int err;
 
@@ -112,10 +113,9 @@ static void add_settings(struct checks *c)
 		check_reason(c, "no perf event can be opened: %s", strerror(-err));
 		check_fix(c, "sudo systop, or: sysctl kernel.perf_event_paranoid=2");
 	}
-	clocksource_text(check_kernel_clock(), clock, sizeof(clock));
-	check_add(c, "clock", check_kernel_clock()->counter ? CHECK_YES : CHECK_NO,
-		  check_kernel_clock()->counter ? "ok" : "slow", "%s", clock);
-	if (!check_kernel_clock()->counter)
+	clocksource_text(source, clock, sizeof(clock));
+	check_add(c, "clock", source->counter ? CHECK_YES : CHECK_NO, source->counter ? "ok" : "slow", "%s", clock);
+	if (!source->counter)
 		check_reason(c, "it slows down every switch");
 	check_scheduler(scheduler, sizeof(scheduler));
 	check_add(c, "scheduler", CHECK_FACT, NULL, "%s", scheduler);

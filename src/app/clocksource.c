@@ -62,10 +62,13 @@ static double measure(void)
 
 void clocksource_read(struct clocksource *c)
 {
-	char line[32];
+	char line[32], name[sizeof(c->name)];
 
 	file_line(line, sizeof(line), CURRENT);
-	text_safe(c->name, sizeof(c->name), *line ? line : "-", sizeof(line));
+	text_safe(name, sizeof(name), *line ? line : "-", sizeof(line));
+	if (!strcmp(name, c->name))
+		return;
+	snprintf(c->name, sizeof(c->name), "%s", name);
 	c->counter = is_counter(c->name);
 	c->read_ns = measure();
 }

@@ -12,7 +12,8 @@ struct clocksource {
 	bool counter;   /* a counter of the CPU, or not known: cheap to read, and CPUs do not wait for each other */
 };
 
-/* clocksource_read - takes about 2 ms if the clock is slow.
+/* clocksource_read - @c: all zero, or read before; measured again only if the kernel has taken another clock, which takes about
+ * 2 ms if that is slow.
  * clocksource_text - "hpet, 1.3 us a read". */
 void clocksource_read(struct clocksource *c);
 void clocksource_text(const struct clocksource *c, char *buf, size_t size);

@@ -10,7 +10,11 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
 from harness import SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, load_path, other_types  # noqa: E402
+from tmux import Terminal  # noqa: E402
+
+CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
@@ -210,21 +214,33 @@ def with_file(where, text, *args, then=None):
 def slow_clock():
     """A clock that is a device is named with its cost, and refused without --force. Clocks of CPUs and hypervisors
     are not."""
-    where = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
     for name in ("hpet", "acpi_pm", "jiffies"):
-        status, out, err = with_file(where, name + "\n", "-b", "-n1", "-d0.2")
+        status, out, err = with_file(CLOCK, name + "\n", "-b", "-n1", "-d0.2")
         assert status == 3 and not out, (name, status, out, err)
         lines = err.splitlines()
         assert re.match(rf"systop: the kernel's clock is {name}, [0-9.]+ [nu]s a read, at every thread switch$", lines[0]), lines
         assert lines[1].startswith("  why: ") and lines[2].startswith("  fix: systop --force"), lines
         assert max(map(len, lines)) <= 80, lines
-        status, out, err = with_file(where, name + "\n", "-b", "-n1", "-d0.2", "--force")
+        status, out, err = with_file(CLOCK, name + "\n", "-b", "-n1", "-d0.2", "--force")
         assert status == 0 and "COMM" in out, (name, status, err)
-        status, out, err = with_file(where, name + "\n", "--check")
+        status, out, err = with_file(CLOCK, name + "\n", "--check")
         assert status == 3 and re.search(rf"^clock +slow {name}, ", out, re.MULTILINE), (name, status, out)
     for name in ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "xen", "arch_sys_counter"):
-        status, out, err = with_file(where, name + "\n", "--check")
+        status, out, err = with_file(CLOCK, name + "\n", "--check")
         assert status == 0 and re.search(rf"^clock +ok +{name}, ", out, re.MULTILINE), (name, status, out, err)
+
+
+def clock_that_changes():
+    """The health page has the clock that the kernel reads now: it takes another one if the CPUs' counters differ."""
+    with tempfile.NamedTemporaryFile(prefix="systop-file-") as f, Terminal(120, 150) as t:
+        os.chmod(f.name, 0o644)
+        os.pwrite(f.fileno(), b"tsc\n", 0)
+        t.run(f"unshare -m sh -c 'mount --bind {f.name} {CLOCK} && exec {SYSTOP} -d 0.2'")
+        t.wait("TID")
+        t.keys("!")
+        t.wait("^ clock .*tsc, ")
+        os.pwrite(f.fileno(), b"hpet\n", 0)
+        t.wait("^ clock .*hpet, .*it slows down every switch", 5)
 
 
 def lowered_rate():
@@ -363,6 +379,7 @@ def main():
     tap.case("a program is refused", refused)
     tap.case("-v", verbose)
     tap.case("a slow clock", slow_clock)
+    tap.case("a clock that changes", clock_that_changes)
     tap.case("a sample rate that fell", lowered_rate)
     tap.case("what works without root", without_root)
     for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"):
