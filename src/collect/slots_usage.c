@@ -41,7 +41,7 @@ void slots_show_usage(struct slots *s, const struct stretch *from, uint32_t at, 
 /*
  * Memory of processes none of whose threads ran: with few threads that of all processes is read at each tick; otherwise
  * they take turns over several ticks, so that no value is older than MEMORY_AGE_NS. If the time is used up, the rest
- * waits for the next tick.
+ * waits for the next tick: there is MEMORY_COST_NS for each second of a tick's interval, and for a shorter one.
  */
 #define MEMORY_AGE_NS 10000000000ULL
 #define MEMORY_FEW 4096
@@ -107,7 +107,8 @@ static void memory_shown(struct slots *s, uint64_t now)
 void slots_memory(struct slots *s, uint64_t now)
 {
 	uint32_t used = slots_used(s->mem.shared, s->mem.max), look = used;
-	uint64_t interval = now - s->since, until = clock_ns(CLOCK_MONOTONIC) + MEMORY_COST_NS, before = now;
+	uint64_t interval = now - s->since, seconds = interval / 1000000000ULL, before = now;
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + MEMORY_COST_NS * (seconds ? seconds : 1);
 
 	if (!s->usages)
 		return;

@@ -6,15 +6,17 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "collect/collector.h"
 #include "collect/seed.h"
 #include "collect/slot_values.h"
 #include "collect/slots.h"
+#include "collect/usages.h"
 #include "proc/cgroup.h"
 
 #define CPUS 2
-#define SLOTS 64
+#define SLOTS 1024
 
 static struct slots_memory memory;
 static struct shared shared;
@@ -59,6 +61,22 @@ int bpf_iter_create(int link)
 int bpf_link__destroy(struct bpf_link *link)
 {
 	(void)link;
+	return 0;
+}
+
+static struct usage usage_asked[USAGE_BATCH];
+static uint32_t nr_read;
+
+/* The program that reads what threads use, a slow one. */
+int bpf_prog_test_run_opts(int fd, struct bpf_test_run_opts *opts)
+{
+	const struct usage_ask *ask = opts->ctx_in;
+
+	(void)fd;
+	for (uint32_t i = 0; i < ask->nr; i++)
+		usage_asked[i].read = 1;
+	nr_read += ask->nr;
+	usleep(1000);
 	return 0;
 }
 
@@ -580,6 +598,28 @@ static void ends_out_of_scope(void **state)
 	assert_int_equal(unlisted(), 0);
 }
 
+/* In a long interval there is time to read the memory of more processes, of which none is read more often. */
+static void memory_in_long_intervals(void **state)
+{
+	struct usages *usages = usages_new(&(struct usages_memory){ .asked = usage_asked });
+
+	(void)state;
+	assert_non_null(usages);
+	slots_usage(slots, usages);
+	for (int i = 1; i < SLOTS; i++)
+		born(i);
+	second();
+	second();
+	nr_read = 0;
+	second();
+	assert_within(nr_read, 1, SLOTS - 2);
+	now += 99 * SEC;
+	nr_read = 0;
+	second();
+	assert_int_equal(nr_read, SLOTS - 1);
+	usages_free(usages);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -599,6 +639,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(io_unknown, begin, end),
 		cmocka_unit_test_setup_teardown(more_than_all, begin, end),
 		cmocka_unit_test_setup_teardown(ends_out_of_scope, begin, end),
+		cmocka_unit_test_setup_teardown(memory_in_long_intervals, begin, end),
 		cmocka_unit_test(io),
 	};
 
