@@ -49,10 +49,12 @@ static int tick_cgroups(struct limits *l, struct cgroups *of)
 	struct cgroup *const *list = cgroups_list(of, &nr);
 	int err = 0;
 
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = nr; i--;) { /* parents last */
 		if (list[i]->throttled)
 			cgroups_suspect(of, list[i]);
 		list[i]->throttled = false;
+		if (list[i]->acted && list[i]->parent)
+			list[i]->parent->acted = true;
 	}
 	for (size_t i = 0; !err && i < nr; i++) {
 		struct cgroup_limit limit;
@@ -61,6 +63,7 @@ static int tick_cgroups(struct limits *l, struct cgroups *of)
 		if (list[i]->aside && !cgroups_below_limit(list[i]))
 			continue;
 		cgroups_limit(of, list[i], &limit);
+		list[i]->acted = false;
 		cgroups_charges(list[i], &levels);
 		err = model_cgroup(l->model, list[i], &limit, &levels);
 	}

@@ -264,6 +264,7 @@ void slot_show(struct reader *r, struct shown *shown, const struct slot *c, uint
 	r->wakeups = c->wakeups;
 	r->seq = c->seq;
 	r->end = shown->end = at;
+	r->life->limiter->acted = true;
 }
 
 static uint64_t grown(__u64 *shown, uint64_t now)

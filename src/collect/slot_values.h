@@ -95,8 +95,8 @@ bool slot_is_blocked(const struct slot *c);
  * the slot is copied: waits that end later are in the next histogram. */
 void slot_take_longest(struct shown *shown, struct slot *slot, const struct slot *copy);
 
-/* slot_show - the thread's activity from the last tick to @at, which becomes @r->end, from a copy @c of its slot. @at:
- * not before its birth */
+/* slot_show - the thread's activity from the last tick to @at, which becomes @r->end, from a copy @c of its slot. Notes
+ * in the cgroup with its CPU limits that it acted. @at: not before its birth */
 void slot_show(struct reader *r, struct shown *shown, const struct slot *c, uint64_t at, const struct taken *taken,
 	       struct values *v);
 

@@ -74,7 +74,7 @@ uint64_t cgroups_threads(const struct cgroups *c, const struct cgroup *cgroup);
 
 /*
  * cgroups_limit - a cgroup's CPU limit, and its effect since the last call: VALUE_NA if it has no cpu.stat, or there
- * was no earlier call. Without a limit nothing is read: 0.
+ * was no earlier call. Without a limit, or if no thread below it acted, nothing is read: 0.
  * cgroups_suspect - threads of it were seen throttled: reads its limit and those above it now, not at the next walk.
  * cgroups_below_limit - whether it or an ancestor has a limit.
  */

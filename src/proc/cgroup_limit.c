@@ -91,7 +91,11 @@ void cgroups_limit(struct cgroups *c, struct cgroup *cgroup, struct cgroup_limit
 	*limit = (struct cgroup_limit){ 0 };
 	if (!n->quota_ns)
 		return;
-	*limit = (struct cgroup_limit){ VALUE_NA, VALUE_NA, n->quota_ns, n->period_ns };
+	limit->quota_ns = n->quota_ns;
+	limit->period_ns = n->period_ns;
+	if (n->limit_known && !cgroup->acted) /* a host can have thousands, at 20 us each */
+		return;
+	limit->nr_throttled = limit->throttled_ns = VALUE_NA;
 	if (!cgroup_is_there(c, n) || !read_stat(c, n, &nr, &ns)) {
 		n->limit_known = false;
 		return;

@@ -7,9 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "collect/limits.h"
 #include "proc/hierarchy.h"
 #include "proc/cgroup.h"
 #include "proc/mounts.h"
+#include "ticks.h"
 
 /* A directory, or a file if it has a text. */
 struct entry {
@@ -127,6 +129,7 @@ static void check_growth(struct cgroups *with, const char *path, const char *sta
 	for (size_t i = 0; i < nr; i++) {
 		if (strcmp(list[i]->path, path))
 			continue;
+		list[i]->acted = true;
 		cgroups_limit(with, list[i], &limit);
 		assert_int_equal(limit.nr_throttled, 3);
 		assert_int_equal(limit.throttled_ns, 50000000);
@@ -189,6 +192,7 @@ TEST(hierarchy, limit_of_one_that_is_made_again)
 	assert_non_null(c);
 	list = cgroups_list(c, &nr);
 	assert_int_equal(nr, 2);
+	list[1]->acted = true;
 	cgroups_limit(c, list[1], &limit);
 	put_file("/x/cpu.stat", "nr_throttled 2\nthrottled_time 1000\n");
 	cgroups_limit(c, list[1], &limit);
@@ -205,6 +209,51 @@ TEST(hierarchy, limit_of_one_that_is_made_again)
 	cgroups_limit(c, list[1], &limit);
 	assert_true(limit.nr_throttled == VALUE_NA);
 	assert_true(limit.throttled_ns == VALUE_NA);
+	cgroups_free(c);
+}
+
+/* The periods in which threads of /x were throttled in the next refresh. */
+static uint64_t throttled_periods(struct model *m, struct limits *l)
+{
+	const struct tick *t;
+	uint64_t nr = VALUE_NA;
+
+	tick_begin(m);
+	assert_int_equal(limits_tick(l), 0);
+	t = tick_end(m);
+	for (size_t i = 0; i < t->nr_cgroups; i++)
+		if (!strcmp(t->cgroups[i].cgroup->path, "/x"))
+			nr = t->cgroups[i].limit->nr_throttled;
+	return nr;
+}
+
+/* The effect of a limit is read only where threads did something, and all of it then. */
+TEST(hierarchy, limit_of_one_that_rests)
+{
+	static const struct entry tree[] = { LIMIT("/x", "20000"), { "/x/y", NULL } };
+	struct cgroup *const *list;
+	struct model *m = model_new(0);
+	struct cgroups *c;
+	struct limits *l;
+	size_t nr;
+
+	FOR_EACH(e, tree)
+		make(e);
+	c = cgroups_open(folder);
+	assert_non_null(c);
+	l = limits_new(m, c);
+	assert_non_null(l);
+	limits_first(l);
+	put_file("/x/cpu.stat", "nr_throttled 7\nthrottled_time 300000000\n");
+	assert_int_equal(throttled_periods(m, l), 0);
+	list = cgroups_list(c, &nr);
+	assert_int_equal(nr, 3);
+	list[2]->acted = true;
+	assert_int_equal(throttled_periods(m, l), 3);
+	put_file("/x/cpu.stat", "nr_throttled 8\nthrottled_time 300000000\n");
+	assert_int_equal(throttled_periods(m, l), 0);
+	limits_free(l);
+	model_free(m);
 	cgroups_free(c);
 }
 
@@ -234,5 +283,6 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(hierarchy_shown_and_limiting),
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_of_one_that_is_made_again, folder_new, folder_drop),
+		  cmocka_unit_test_setup_teardown(hierarchy_limit_of_one_that_rests, folder_new, folder_drop),
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_that_came_later, folder_new, folder_drop));
 }
