@@ -40,19 +40,37 @@ int seed_iterate(struct bpf_program *prog, uint32_t id, bool process)
 	return err;
 }
 
-static int seed_index(const struct slot *slots, uint32_t max, const struct shared *shared, struct map *tids)
+struct seed {
+	struct bpf_program *prog;
+	const struct slot *slots;
+	uint32_t max;
+	const struct shared *shared;
+	struct map tids;  /* of the slots up to */
+	uint32_t indexed;
+};
+
+static int seed_index(struct seed *s)
 {
 	int err = 0;
 
-	for (uint32_t i = 1; !err && i <= slots_used(shared, max); i++)
-		if (slots[i].tid)
-			err = map_put(tids, slots[i].tid, (void *)&slots[i]);
+	s->indexed = slots_used(s->shared, s->max);
+	for (uint32_t i = 1; !err && i <= s->indexed; i++)
+		if (s->slots[i].tid)
+			err = map_put(&s->tids, s->slots[i].tid, (void *)&s->slots[i]);
 	return err;
 }
 
+/* Whether the thread has a slot above the indexed ones: from the iterator, mostly the last one, or since it was born. */
+static bool seed_entered(const struct seed *s, uint32_t tid)
+{
+	for (uint32_t i = slots_used(s->shared, s->max); i > s->indexed; i--)
+		if (s->slots[i].tid == tid)
+			return true;
+	return false;
+}
+
 /* Runs the iterator for the threads of a process that have no slot. Returns how many remain. */
-static int seed_process(struct bpf_program *prog, const char *pid, const struct map *tids, const struct slot *slots,
-			uint32_t max, const struct shared *shared)
+static int seed_process(const struct seed *s, const char *pid)
 {
 	char path[32 + 256];
 	struct dirent *d;
@@ -64,12 +82,12 @@ static int seed_process(struct bpf_program *prog, const char *pid, const struct 
 	if (!dir)
 		return 0; /* the process is gone */
 	while ((d = readdir(dir))) {
-		uint32_t used = slots_used(shared, max), tid = strtoul(d->d_name, NULL, 10);
+		uint32_t tid = strtoul(d->d_name, NULL, 10);
 
-		if (!tid || map_get(tids, tid))
+		if (!tid || map_get(&s->tids, tid))
 			continue;
-		if (seed_iterate(prog, tid, false) || slots_used(shared, max) == used ||
-		    slots[slots_used(shared, max)].tid != tid)
+		seed_iterate(s->prog, tid, false);
+		if (!seed_entered(s, tid))
 			missed += !strchr("ZXx", process_state(tid)); /* zombies, which never run again, need no slot */
 	}
 	closedir(dir);
@@ -78,19 +96,19 @@ static int seed_process(struct bpf_program *prog, const char *pid, const struct 
 
 int seed_run(struct bpf_program *prog, const struct slot *slots, uint32_t max, const struct shared *shared)
 {
-	struct map tids = { 0 };
+	struct seed s = { .prog = prog, .slots = slots, .max = max, .shared = shared };
 	struct dirent *d;
 	int missed = 0, err = seed_iterate(prog, 0, false);
 	DIR *dir;
 
 	if (!err)
-		err = seed_index(slots, max, shared, &tids);
+		err = seed_index(&s);
 	dir = err ? NULL : opendir("/proc");
 	while (dir && (d = readdir(dir)))
 		if (d->d_name[0] >= '1' && d->d_name[0] <= '9')
-			missed += seed_process(prog, d->d_name, &tids, slots, max, shared);
+			missed += seed_process(&s, d->d_name);
 	if (dir)
 		closedir(dir);
-	map_fini(&tids);
+	map_fini(&s.tids);
 	return err ? err : missed;
 }

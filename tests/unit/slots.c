@@ -39,10 +39,16 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 	return 0;
 }
 
-/* The iterator of threads, which enters none. */
+static struct slot *born_meanwhile; /* with room for two slots per thread of the host; NULL: no thread is born */
+
+/* The iterator of threads, which enters none; a thread that it is run for is born before it comes, and another one after it. */
 struct bpf_link *bpf_program__attach_iter(const struct bpf_program *prog, const struct bpf_iter_attach_opts *opts)
 {
-	(void)prog, (void)opts;
+	(void)prog;
+	if (opts && born_meanwhile) {
+		born_meanwhile[++shared.slots_used].tid = opts->link_info->task.tid;
+		born_meanwhile[++shared.slots_used].tid = -1;
+	}
 	return (struct bpf_link *)&memory;
 }
 
@@ -572,6 +578,22 @@ static void more_than_all(void **state)
 	shared.slots_used = 0;
 }
 
+/* Threads that were born while systop looked for those without a slot are not missed. */
+static void born_while_seeding(void **state)
+{
+	const uint32_t max = 1 << 20;
+	void *room = mmap(NULL, max * sizeof(struct slot), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(room, MAP_FAILED);
+	born_meanwhile = room;
+	assert_int_equal(seed_run(NULL, born_meanwhile, max, &shared), 0);
+	assert_true(shared.slots_used > 0);
+	born_meanwhile = NULL;
+	munmap(room, max * sizeof(struct slot));
+}
+
 /* Threads out of scope end in masses: those in scope keep their place, and nothing is lost. */
 static void ends_out_of_scope(void **state)
 {
@@ -638,6 +660,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(longest_wait_of_moved, begin, end),
 		cmocka_unit_test_setup_teardown(io_unknown, begin, end),
 		cmocka_unit_test_setup_teardown(more_than_all, begin, end),
+		cmocka_unit_test_setup_teardown(born_while_seeding, begin, end),
 		cmocka_unit_test_setup_teardown(ends_out_of_scope, begin, end),
 		cmocka_unit_test_setup_teardown(memory_in_long_intervals, begin, end),
 		cmocka_unit_test(io),
