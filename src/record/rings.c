@@ -132,7 +132,7 @@ static uint64_t ring_bytes(const struct rings *r)
 }
 
 /* Lists online CPUs without a ring in r->places, at most @most. */
-static int find_without(struct rings *r, int most)
+static int find_without(const struct rings *r, int most)
 {
 	int nr = 0;
 
@@ -179,7 +179,7 @@ static bool may_grow(const struct rings *r)
 
 bool rings_missing(const struct rings *r)
 {
-	return may_grow(r) && r->made < online_count(r->o.online);
+	return may_grow(r) && find_without(r, 1); /* offline CPUs keep theirs */
 }
 
 int rings_grow(struct rings *r)

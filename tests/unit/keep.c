@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -180,6 +182,58 @@ TEST(keep, marks_of_many_refreshes)
 	check_marks(2 * 86400, 60 * SEC, 3 * 86400 * SEC);
 }
 
+/* Which CPUs are online. */
+static const char *cpus_online = "0";
+
+void __wrap_file_line(char *line, size_t size, const char *path, ...);
+
+void __wrap_file_line(char *line, size_t size, const char *path, ...)
+{
+	assert_string_equal(path, ONLINE_FILES "online");
+	snprintf(line, size, "%s", cpus_online);
+}
+
+/* Rings, and a map of rings. */
+int bpf_map_create(enum bpf_map_type type, const char *name, __u32 key, __u32 value, __u32 max,
+		   const struct bpf_map_create_opts *opts)
+{
+	(void)type, (void)name, (void)key, (void)value, (void)max, (void)opts;
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	(void)key, (void)value, (void)flags;
+	errno = EBADF;
+	return fd < 0 ? -1 : 0;
+}
+
+/* The ring of a CPU that went offline is kept, and does not stand for that of one that came. */
+TEST(keep, a_cpu_that_comes_has_a_ring)
+{
+	static struct cpu_slot cpus[4];
+	struct rings_options o = { .map_fd = 0, .pattern_fd = -1, .cpus = cpus, .nr_cpus = 4, .max_bytes = 1 << 20, .slots = SLOTS,
+				   .window_s = 30 };
+	struct online *online;
+	struct rings *r;
+
+	cpus_online = "0-2";
+	o.online = online = online_new(4);
+	r = rings_new(&o);
+	assert_non_null(r);
+	while (rings_missing(r))
+		assert_int_equal(rings_grow(r), 1);
+	assert_true(rings_fd(r, 2) >= 0);
+	cpus_online = "0-1,3";
+	assert_true(online_follow(online));
+	assert_true(rings_missing(r));
+	assert_int_equal(rings_grow(r), 1);
+	assert_true(rings_fd(r, 3) >= 0);
+	assert_false(rings_missing(r));
+	rings_free(r);
+	online_free(online);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test_setup(keep_what_is_wanted_is_there_when_the_ring_has_gone_round, begin),
@@ -188,5 +242,5 @@ int main(void)
 		  cmocka_unit_test_setup(keep_what_is_too_much_for_memory_goes_to_the_folder, begin),
 		  cmocka_unit_test_setup(keep_if_one_cannot_be_copied_all_are_what_they_were, begin),
 		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin),
-		  cmocka_unit_test(keep_marks_of_many_refreshes));
+		  cmocka_unit_test(keep_marks_of_many_refreshes), cmocka_unit_test(keep_a_cpu_that_comes_has_a_ring));
 }
