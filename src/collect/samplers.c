@@ -93,13 +93,15 @@ static void sampler_stop(struct sampler *one)
 	one->link = NULL;
 }
 
-/* Whether there is a counter of cycles: tried on the first CPU. */
+/* Whether there is a counter of cycles: tried on the first CPU that is online. */
 static bool has_cycles(struct samplers *s)
 {
-	int fd;
+	int cpu = 0, fd;
 
+	while (cpu < s->nr_cpus && !online_is(s->online, cpu))
+		cpu++;
 	s->hardware = true;
-	fd = sampler_open(s, 0);
+	fd = sampler_open(s, cpu);
 	if (fd < 0)
 		return false;
 	close(fd);

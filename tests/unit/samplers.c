@@ -5,6 +5,9 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,6 +21,15 @@ static struct {
 	int cycles, clocks, counted;
 } perf;
 
+static const char *cpus_online = "0";
+
+void __wrap_file_line(char *line, size_t size, const char *path, ...);
+
+void __wrap_file_line(char *line, size_t size, const char *path, ...)
+{
+	snprintf(line, size, "%s", strcmp(path, ONLINE_FILES "online") ? "" : cpus_online);
+}
+
 long __wrap_syscall(long number, ...);
 
 /* Only opening the event succeeds: there is no program to attach. */
@@ -25,11 +37,15 @@ long __wrap_syscall(long number, ...)
 {
 	const struct perf_event_attr *attr;
 	va_list args;
+	int cpu;
 
 	va_start(args, number);
 	attr = va_arg(args, const struct perf_event_attr *);
+	assert_int_equal(va_arg(args, int), -1);
+	cpu = va_arg(args, int);
 	va_end(args);
 	assert_int_equal(number, SYS_perf_event_open);
+	assert_int_equal(cpu, atoi(cpus_online));
 	if (attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES) {
 		if (perf.counts && !perf.cycles++)
 			return open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -48,7 +64,7 @@ long __wrap_syscall(long number, ...)
 
 static const char *event_of(bool counts, bool cpu_clock)
 {
-	struct online *online = online_new(1);
+	struct online *online = online_new(2);
 	struct samplers *s;
 	int running, wanted, hz;
 	const char *event;
@@ -73,6 +89,13 @@ TEST(samplers, cycles_where_there_are)
 	assert_int_equal(perf.clocks, 0);
 	assert_string_equal(event_of(false, false), "cpu-clock");
 	assert_true(perf.clocks > 0);
+}
+
+TEST(samplers, cycles_of_a_cpu_that_is_online)
+{
+	cpus_online = "1";
+	assert_string_equal(event_of(true, false), "cycles");
+	cpus_online = "0";
 }
 
 /* --clock=cpu: events that interrupt as an NMI are not even tried. */
@@ -101,6 +124,6 @@ TEST(samplers, counted_one_by_one)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(samplers_cycles_where_there_are), cmocka_unit_test(samplers_cpu_clock_where_wanted),
-		  cmocka_unit_test(samplers_counted_one_by_one));
+	RUN_TESTS(cmocka_unit_test(samplers_cycles_where_there_are), cmocka_unit_test(samplers_cycles_of_a_cpu_that_is_online),
+		  cmocka_unit_test(samplers_cpu_clock_where_wanted), cmocka_unit_test(samplers_counted_one_by_one));
 }
