@@ -256,6 +256,21 @@ def lowered_rate():
         assert status == 0 and not err, (then, status, err)
 
 
+def few_files():
+    """With the fewest open files that it starts with, systop also shows a detail, saves a trace, and writes its config and log."""
+    few = run("sh", "-c", f"ulimit -n 20; {SYSTOP} --check").stdout
+    least = re.search("limit of open files is too low: 20 of ([0-9]+)", few).group(1)
+    with tempfile.TemporaryDirectory() as folder, Terminal(120, 40, {"XDG_CONFIG_HOME": folder}) as t:
+        t.run(f"cd {folder}; ulimit -n {least}; clear")
+        t.start("-d", "0.5", "--log", f"{folder}/log")
+        t.keys("Enter")
+        t.wait("q back")
+        time.sleep(1)  # helpers are busy with it
+        t.keys("w", "W")
+        t.wait(f"config written: {folder}")
+        t.wait(r"saved \S+\.pb")
+
+
 def without_root():
     for args, text in ((["--help"], "Usage: systop"), (["--version"], "systop "),
                        (["--list-cgroups"], "THREADS"), (["--schema"], "json-schema"),
@@ -381,6 +396,7 @@ def main():
     tap.case("a slow clock", slow_clock)
     tap.case("a clock that changes", clock_that_changes)
     tap.case("a sample rate that fell", lowered_rate)
+    tap.case("few open files", few_files)
     tap.case("what works without root", without_root)
     for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"):
         tap.case(f"{name} with --json", ends, getattr(signal, name), "--json", "-d", "0.2")
