@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/file.h"
 
@@ -31,10 +32,6 @@ static int read_line(char *line, struct symtab *t)
 	return symtab_add(t, address, 0, name, strlen(name), !!isupper((unsigned char)type));
 }
 
-/* The file has no sizes. The last function of the kernel, or of a module, has up to this many bytes: code behind it can be
- * that of BPF programs, which have no symbols if the kernel hides them (net.core.bpf_jit_harden). */
-#define LAST_BYTES (16 << 10)
-
 /* " [module]", "" in the kernel. */
 static const char *module_of(const struct symtab *t, const struct symtab_function *f)
 {
@@ -50,17 +47,20 @@ static bool is_last(const struct symtab *t, const struct symtab_function *f)
 
 	if (next && next->address == f->address)
 		return next->size;
-	if (next && next->address - f->address <= LAST_BYTES)
-		return false;
 	module = module_of(t, f);
 	return strcmp(module, " [bpf]") && (!next || strcmp(module, module_of(t, next)));
 }
 
+/* The file has no sizes. The last function of the kernel, or of a module, ends with its page: the next page can have code of
+ * a module that was loaded later, or of BPF programs, which have no symbols if the kernel hides them
+ * (net.core.bpf_jit_harden). */
 static void end_modules(struct symtab *t)
 {
+	uint64_t page = sysconf(_SC_PAGESIZE);
+
 	for (size_t i = t->nr; i-- > 0;)
 		if (is_last(t, &t->functions[i]))
-			t->functions[i].size = LAST_BYTES;
+			t->functions[i].size = page - t->functions[i].address % page;
 }
 
 int kallsyms_read(int fd, struct symtab *t)

@@ -200,13 +200,13 @@ static void used_file(struct names *n, struct frame *f, uint32_t tgid)
 /* The module of BPF programs, in kallsyms. */
 #define BPF_MODULE "[bpf]"
 
-/* The kernel's symbols were read again since: another BPF program may be at the address. */
+/* The kernel's symbols were read again since: another BPF program, or another module, may be at the address. */
 static void look_again(struct names *n, struct frame *f)
 {
 	if (!f->answered || f->look == n->kernel_reads)
 		return;
 	f->look = n->kernel_reads;
-	if (!strcmp(f->symbol->module, BPF_MODULE))
+	if (strcmp(f->symbol->module, "[kernel]"))
 		want_name(n, f, &n->kernel, f->frame);
 }
 

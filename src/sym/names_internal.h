@@ -132,7 +132,7 @@ struct names {
 	int looks;
 	uint16_t jit_look; /* raised when the names of JIT compilers' code are to be looked up again, */
 	uint64_t jit_look_at; /* and when that is next */
-	uint16_t kernel_reads; /* times that the kernel's symbols were to be read: its BPF programs come and go */
+	uint16_t kernel_reads; /* times that the kernel's symbols were to be read: modules and BPF programs come and go */
 	uint64_t bpf_met;  /* the last place in one that was met later than they were read; 0: none */
 	struct debug_places places[OPEN_FOUNDS]; /* by enum open_found */
 	struct file **active; /* files with something to do */

@@ -243,7 +243,8 @@ TEST(elf, symtab_is_sorted)
 	symtab_fini(&t);
 }
 
-/* Functions of the kernel have no sizes; BPF programs may have no symbols, as with net.core.bpf_jit_harden. */
+/* Functions of the kernel have no sizes; BPF programs may have no symbols, as with net.core.bpf_jit_harden. Since 6.14 modules
+ * lie page to page, and one of them may be loaded later. */
 TEST(elf, kallsyms_code_behind_a_module_is_none_of_it)
 {
 	static const char text[] = "ffffffff81000000 T _stext\n"
@@ -253,7 +254,8 @@ TEST(elf, kallsyms_code_behind_a_module_is_none_of_it)
 				   "ffffffffc0000000 t first\t[ext4]\n"
 				   "ffffffffc0100000 t last\t[ext4]\n"
 				   "ffffffffc0200000 t first\t[xfs]\n"
-				   "ffffffffc0201000 t last\t[xfs]\n"
+				   "ffffffffc0201f00 t last\t[xfs]\n"
+				   "ffffffffc0203000 t first\t[nfs]\n"
 				   "ffffffffc0300000 t bpf_prog_1\t[bpf]\n"
 				   "ffffffffc0400000 t ftrace_trampoline\t[__builtin__ftrace]\n";
 	struct symtab t = { 0 };
@@ -268,7 +270,12 @@ TEST(elf, kallsyms_code_behind_a_module_is_none_of_it)
 	assert_null(symtab_find(&t, 0xffffffffbfffffff, 0, buf));
 	assert_string_equal(symtab_find(&t, 0xffffffffc00fffff, 0, buf), "first [ext4]");
 	assert_string_equal(symtab_find(&t, 0xffffffffc0100800, 0, buf), "last [ext4]");
+	assert_null(symtab_find(&t, 0xffffffffc0101000, 0, buf));
 	assert_null(symtab_find(&t, 0xffffffffc01fffff, 0, buf));
+	assert_string_equal(symtab_find(&t, 0xffffffffc0201eff, 0, buf), "first [xfs]");
+	assert_string_equal(symtab_find(&t, 0xffffffffc0201fff, 0, buf), "last [xfs]");
+	assert_null(symtab_find(&t, 0xffffffffc0202000, 0, buf));
+	assert_string_equal(symtab_find(&t, 0xffffffffc0203000, 0, buf), "first [nfs]");
 	assert_null(symtab_find(&t, 0xffffffffc02fffff, 0, buf));
 	assert_string_equal(symtab_find(&t, 0xffffffffc03fffff, 0, buf), "bpf_prog_1 [bpf]");
 	assert_string_equal(symtab_find(&t, 0xffffffffc0400080, 0, buf), "ftrace_trampoline [__builtin__ftrace]");

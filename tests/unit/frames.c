@@ -359,6 +359,29 @@ TEST(frames, of_the_kernel_without_a_symbol_are_looked_up_once_more)
 	assert_int_equal(kernel->nr_unknown, 0);
 }
 
+/* Once the kernel's symbols were read again, another module can be where one was. */
+TEST(frames, of_modules_are_looked_up_after_each_reading_of_the_kernels_symbols)
+{
+	const uint64_t of_kernel = FRAME_KERNEL | 0xffffffff81000000, of_module = FRAME_KERNEL | 0xffffffffc0100000;
+	struct file *kernel = &names->kernel;
+
+	kernel->state = FILE_READY;
+	names_frame(names, of_kernel, 1);
+	names_frame(names, of_module, 1);
+	names_learn(names, kernel, of_kernel, NAME_SYMBOL, "_stext");
+	names_learn(names, kernel, of_module, NAME_SYMBOL, "last [ext4]");
+	kernel->nr_wanted = 0;
+	names_frame(names, of_module, 1);
+	assert_int_equal(kernel->nr_wanted, 0);
+	names->kernel_reads++;
+	names_frame(names, of_kernel, 1);
+	assert_int_equal(kernel->nr_wanted, 0);
+	assert_string_equal(names_frame(names, of_module, 1)->module, "[ext4]");
+	assert_int_equal(kernel->nr_wanted, 1);
+	names_learn(names, kernel, of_module, NAME_SYMBOL, "first [xfs]");
+	assert_string_equal(names_frame(names, of_module, 1)->module, "[xfs]");
+}
+
 /* The symbols helper reports that it has read a part of a file, time and again. */
 static void read_endlessly(uint32_t what, struct file *f)
 {
@@ -406,5 +429,6 @@ int main(void)
 		  CASE(an_address_is_another_one_in_another_build), CASE(ids_of_functions_last),
 		  CASE(processes_with_a_jit_compiler_are_forgotten), CASE(without_a_name_keep_a_jit_compiler_at_work),
 		  CASE(more_than_the_most), CASE(of_the_kernel_without_a_symbol_are_looked_up_once_more),
+		  CASE(of_modules_are_looked_up_after_each_reading_of_the_kernels_symbols),
 		  CASE(of_a_file_with_too_much_debug_information_keep_their_names));
 }
