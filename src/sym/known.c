@@ -127,11 +127,14 @@ static bool was_checked(const struct known *k)
 	       st.st_mtim.tv_sec == was->st_mtim.tv_sec && st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* Whether a debug information file can belong to this file: 0, -ESTALE: no, -EAGAIN: its checksum decides. */
-static int check_debug(const struct known *k)
+/* Whether the debug information file can belong to this file: 0, -ESTALE: no, -EAGAIN: its checksum decides, or another -errno. */
+static int check_debug(struct known *k)
 {
 	const struct elf_found *file = &k->found, *debug = &k->debug_found;
+	int err = elf_about(k->debug_fd, &k->debug_found);
 
+	if (err)
+		return err;
 	if (!file->build_id_bytes || !debug->build_id_bytes)
 		return !*file->debuglink ? -ESTALE : was_checked(k) ? 0 : -EAGAIN;
 	return file->build_id_bytes == debug->build_id_bytes &&
@@ -147,9 +150,7 @@ static int read_debug(struct known *k, uint64_t until)
 
 	if (k->step != KNOWN_DEBUG_CHECK && k->step != KNOWN_DEBUG) {
 		symtab_fini(&k->debug);
-		err = elf_about(k->debug_fd, &k->debug_found);
-		if (!err)
-			err = check_debug(k);
+		err = check_debug(k);
 		if (err && err != -EAGAIN)
 			return err;
 		begin(k, err ? KNOWN_DEBUG_CHECK : KNOWN_DEBUG);
@@ -266,12 +267,13 @@ int known_table(const struct known *k)
 	return err ? err : to;
 }
 
+/* A debug information file that was closed and opened again may be another build's by now. */
 void known_source(struct known *k, bool debug, uint64_t at, char *text, size_t size)
 {
 	int fd = debug ? k->debug_fd : k->fd;
 	uint64_t address;
 
-	if (fd < 0 || !elf_address(&k->found.segments, at, &address))
+	if (fd < 0 || (debug && check_debug(k)) || !elf_address(&k->found.segments, at, &address))
 		return;
 	make_room(NULL, SYMBOLS_BYTES_LINES);
 	lines_find(fd, address, text, size);

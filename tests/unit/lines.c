@@ -5,9 +5,12 @@
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "sym/known.h"
 #include "sym/lines.h"
 
 static const char *inner_line, *outer_line;
@@ -75,7 +78,63 @@ TEST(lines, of_nothing)
 	close(none);
 }
 
+/* A copy of this program, as another build of it: its build ID differs. */
+static int another_build(const struct elf_found *this)
+{
+	int from = open("/proc/self/exe", O_RDONLY), to = memfd_create("copy", MFD_CLOEXEC);
+	size_t size = lseek(from, 0, SEEK_END);
+	uint8_t *bytes = malloc(size), *id;
+
+	assert_int_equal(pread(from, bytes, size, 0), size);
+	assert_true(this->build_id_bytes > 0);
+	id = memmem(bytes, size, this->build_id, this->build_id_bytes);
+	assert_non_null(id);
+	id[0] ^= 1;
+	assert_int_equal(write(to, bytes, size), size);
+	free(bytes);
+	close(from);
+	return to;
+}
+
+static uint64_t offset_of(const struct known *k, uint64_t address)
+{
+	const struct elf_segment *s = k->found.segments.at;
+
+	while (address - s->address >= s->size)
+		s++;
+	return address - s->address + s->offset;
+}
+
+/* It was closed, and what is there when it is opened again need not be what was. */
+TEST(lines, of_a_debug_file_that_another_build_has_replaced)
+{
+	struct symbols_loaded a = { 0 };
+	struct known *k = known_file(1);
+	char was[1024] = "", same[1024] = "", another[1024] = "";
+	uintptr_t at = outer(), base = 0;
+	uint64_t offset;
+
+	dl_iterate_phdr(first_object, &base);
+	k->fd = open("/proc/self/exe", O_RDONLY);
+	k->debug_fd = open("/proc/self/exe", O_RDONLY);
+	assert_int_equal(known_load(k, SYMBOLS_FILE, 0, &a), 0);
+	assert_int_equal(known_load(k, SYMBOLS_DEBUG, 0, &a), 0);
+	offset = offset_of(k, at - base);
+	known_source(k, true, offset, was, sizeof(was));
+	assert_non_null(strstr(was, "lines.c:"));
+	known_close(k);
+	k->debug_fd = open("/proc/self/exe", O_RDONLY);
+	known_source(k, true, offset, same, sizeof(same));
+	assert_string_equal(same, was);
+	close(k->debug_fd);
+	k->debug_fd = another_build(&k->found);
+	known_source(k, true, offset, another, sizeof(another));
+	assert_string_equal(another, "");
+	known_forget(1);
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(lines_of_an_inlined_function), cmocka_unit_test(lines_of_nothing));
+	RUN_TESTS(cmocka_unit_test(lines_of_an_inlined_function), cmocka_unit_test(lines_of_nothing),
+		  cmocka_unit_test(lines_of_a_debug_file_that_another_build_has_replaced));
 }
