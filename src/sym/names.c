@@ -373,15 +373,16 @@ void names_file(struct names *n, const struct file_event *e)
 		return;
 	if (!f)
 		f = file_new(n, e->id);
-	else if (f->state != FILE_GONE)
-		return;
 	if (!f)
 		return;
 	f->event = *e;
 	for (int i = 0; i < FILE_NAMES; i++)
 		f->event.names[i][FILE_NAME_SIZE - 1] = '\0';
-	f->state = FILE_NEW;
-	file_want_unnamed(n, f);
+	if (f->state == FILE_GONE) {
+		f->state = FILE_NEW;
+		file_want_unnamed(n, f);
+	}
+	sources_again(n, f);
 	file_wake(n, f);
 	ask_next(n);
 }
@@ -403,6 +404,13 @@ struct source *names_source_of(struct names *n, uint64_t frame)
 		if (n->sources[i].frame == frame)
 			return &n->sources[i];
 	return NULL;
+}
+
+void sources_again(struct names *n, const struct file *f)
+{
+	for (int i = 0; i < SOURCES; i++)
+		if (n->sources[i].frame >> FRAME_FILE_SHIFT == f->id && !*n->sources[i].text)
+			n->sources[i].asked = false;
 }
 
 const char *names_source(struct names *n, uint64_t frame)

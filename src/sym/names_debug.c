@@ -99,9 +99,7 @@ void debug_arrived(struct names *n, struct file *f)
 	f->debug_read = true;
 	f->refused_ns = 0;
 	file_want_unnamed(n, f);
-	for (int i = 0; i < SOURCES; i++)
-		if (n->sources[i].frame >> FRAME_FILE_SHIFT == f->id && !*n->sources[i].text)
-			n->sources[i].asked = false;
+	sources_again(n, f);
 }
 
 /* --- Places that do not answer */

@@ -165,6 +165,8 @@ void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind ki
  * must not be kept for that, too. */
 bool names_asks_again(const struct names *n, const struct file *f, uint64_t at);
 struct source *names_source_of(struct names *n, uint64_t frame);
+/* sources_again - requests the source lines again that were not found in the file. */
+void sources_again(struct names *n, const struct file *f);
 const char *file_module(const struct file *f);
 /* file_free - forgets the file. */
 void file_free(struct names *n, struct file *f);

@@ -254,6 +254,13 @@ static void jit_gone(struct names *n, struct file *f, int err)
 	f->state = FILE_READY;
 }
 
+/* Another process may have it mapped. */
+static void ask_again(const struct names *n, struct file *f)
+{
+	if (f->asked++ < ASK_MAX && n->o.ask_again)
+		n->o.ask_again(n->o.arg, &f->event.key);
+}
+
 static void file_gone(struct names *n, struct file *f, int err)
 {
 	n->generation += !f->missing;
@@ -263,8 +270,7 @@ static void file_gone(struct names *n, struct file *f, int err)
 	}
 	put_off(n, f);
 	f->state = FILE_GONE;
-	if (f->asked++ < ASK_MAX && n->o.ask_again)
-		n->o.ask_again(n->o.arg, &f->event.key);
+	ask_again(n, f);
 }
 
 /* The requested file cannot be opened. */
@@ -273,6 +279,8 @@ static void not_opened(struct names *n, struct file *f, int err)
 	for (int i = 0; (f->reopen || f->reopen_debug) && i < SOURCES; i++)
 		if (n->sources[i].frame >> FRAME_FILE_SHIFT == f->id)
 			n->sources[i].asked = true;
+	if (f->reopen && n->opening_what == OPEN_MAPPED)
+		ask_again(n, f);
 	f->reopen = f->reopen_debug = false;
 	if (f->state == FILE_DEBUG)
 		debug_not_found(n, f);

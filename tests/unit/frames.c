@@ -29,6 +29,32 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 	return 0;
 }
 
+/* The other ends of the helpers' sockets, where the case plays them; 0: there are no helpers. */
+static int opener, symbols;
+
+pid_t __wrap_helper_pid(uint32_t id);
+
+pid_t __wrap_helper_pid(uint32_t id)
+{
+	(void)id;
+	return symbols ? getpid() : 0;
+}
+
+static int play(struct worker *w)
+{
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+	w->helper.socket = ends[0];
+	return ends[1];
+}
+
+static void play_helpers(void)
+{
+	opener = play(&names->open);
+	symbols = play(&names->symbols);
+}
+
 static int begin(void **state)
 {
 	struct names_options o = { .kallsyms_fd = -1 };
@@ -43,6 +69,9 @@ static int end(void **state)
 {
 	(void)state;
 	names_free(names);
+	if (symbols)
+		close(opener), close(symbols);
+	opener = symbols = 0;
 	return 0;
 }
 
@@ -419,6 +448,76 @@ TEST(frames, of_a_file_with_too_much_debug_information_keep_their_names)
 	assert_int_equal(f->nr_wanted, 0);
 }
 
+/* --- Files that are opened again */
+
+/* Takes the next request to open a file, and returns whose; 0: there is none. */
+static uint32_t asked_open(void)
+{
+	struct open_request r;
+
+	names_work(names);
+	return recv(opener, &r, sizeof(r), 0) == sizeof(r) ? r.tgid : 0;
+}
+
+static void answer_open(uint32_t id, int err)
+{
+	const struct open_answer a = { .id = id, .err = err };
+
+	assert_int_equal(send(opener, &a, sizeof(a), 0), sizeof(a));
+	names_work(names);
+}
+
+/* What the symbols helper is asked next, -1: nothing. */
+static int asked_symbols(void)
+{
+	struct symbols_request r;
+
+	names_work(names);
+	return recv(symbols, &r, sizeof(r), 0) == sizeof(r) ? (int)r.what : -1;
+}
+
+/* A file with line numbers that was read and closed. */
+static struct file *closed_file(uint32_t id)
+{
+	struct file *f;
+
+	report(id);
+	f = map_get(&names->files, id);
+	f->state = FILE_READY;
+	f->about.lines = true;
+	f->event.tgid = 1;
+	play_helpers();
+	return f;
+}
+
+static int asked_again;
+
+static void count_asked(void *arg, const struct file_key *key)
+{
+	(void)arg;
+	(void)key;
+	asked_again++;
+}
+
+TEST(frames, of_a_deleted_file_have_source_lines_through_another_process)
+{
+	const struct file_event another = { .id = 1, .tgid = 2 };
+
+	closed_file(1);
+	names->o.ask_again = count_asked;
+	asked_again = 0;
+	names_source(names, frame_of(1, 0x10));
+	assert_int_equal(asked_open(), 1);
+	answer_open(1, -ENOENT);
+	assert_int_equal(asked_open(), 0);
+	assert_int_equal(asked_again, 1);
+	names_file(names, &another);
+	assert_int_equal(asked_open(), 2);
+	answer_open(1, 0);
+	assert_int_equal(asked_symbols(), SYMBOLS_SOURCE);
+	assert_int_equal(asked_again, 1);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(frames_##name, begin, end)
@@ -430,5 +529,6 @@ int main(void)
 		  CASE(processes_with_a_jit_compiler_are_forgotten), CASE(without_a_name_keep_a_jit_compiler_at_work),
 		  CASE(more_than_the_most), CASE(of_the_kernel_without_a_symbol_are_looked_up_once_more),
 		  CASE(of_modules_are_looked_up_after_each_reading_of_the_kernels_symbols),
-		  CASE(of_a_file_with_too_much_debug_information_keep_their_names));
+		  CASE(of_a_file_with_too_much_debug_information_keep_their_names),
+		  CASE(of_a_deleted_file_have_source_lines_through_another_process));
 }
