@@ -22,8 +22,9 @@
 /* Reading a file is given up after this many slices: a second of CPU time for each 5. */
 #define SLICES_MAX 150
 
-/* Further attempts after a file system did not answer. */
+/* Further attempts after a file system did not answer, and after a helper ended. */
 #define LATE_MAX 2
+#define ENDED_MAX 1
 
 /* --- Asking */
 
@@ -276,22 +277,29 @@ static bool reads_debug(const struct names *n)
 	return n->request.what == SYMBOLS_DEBUG || (n->request.what == SYMBOLS_SOURCE && n->request.debug);
 }
 
-/* Its file system did not answer: that of its debug information may differ. Returns whether it is tried again. */
-static bool is_late(struct names *n, struct file *f, uint32_t helper)
+/* Its file system did not answer: that of its debug information may differ. */
+static void was_late(struct names *n, struct file *f, uint32_t helper)
 {
 	if (reads_debug(n))
 		places_failed(n, f->debug_where, helper);
 	else
 		file_sick(n, f, &n->symbols, helper, false);
-	if (f->late++ >= LATE_MAX)
+}
+
+/* Whether the last request is repeated: a file system may answer later, and a helper that ended can have been the choice of the
+ * kernel when memory ran out. */
+static bool try_again(struct names *n, struct file *f, int err)
+{
+	if (err == -ETIMEDOUT ? f->late++ >= LATE_MAX : err != -EOWNERDEAD || f->ended++ >= ENDED_MAX)
 		return false;
 	want_asked(n, f);
 	f->table_asked &= n->request.what != SYMBOLS_TABLE;
+	if (n->request.what == SYMBOLS_SOURCE)
+		sources_again(n, f);
 	return true;
 }
 
-/* The helper ended, or did not answer (@err). The last request is to blame; a file that cannot be read at all does
- * not get to end a second helper. */
+/* The helper ended, or did not answer (@err). The last request is to blame, unless it is repeated. */
 static void symbols_failed(struct names *n, int err)
 {
 	struct file *f = worker_busy(&n->symbols) ? n->reading : NULL;
@@ -301,7 +309,9 @@ static void symbols_failed(struct names *n, int err)
 	files_again(n);
 	if (!f)
 		return;
-	if (f != &n->kernel && err == -ETIMEDOUT && is_late(n, f, helper))
+	if (f != &n->kernel && err == -ETIMEDOUT)
+		was_late(n, f, helper);
+	if (f != &n->kernel && try_again(n, f, err))
 		return;
 	blame(n, f, err);
 	if (f != &n->kernel && err == -ETIMEDOUT && !reads_debug(n))

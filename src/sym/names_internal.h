@@ -21,7 +21,7 @@ enum file_state {
 	FILE_DEBUG_READING, /* its debug information is being read */
 	FILE_READY,
 	FILE_GONE,    /* it could not be opened; perhaps at its next mapping */
-	FILE_BAD,     /* reading it took too much, or ended a helper: not tried again */
+	FILE_BAD,     /* reading it took too much, or ended helpers: not tried again */
 };
 
 /* Anything that has symbols. */
@@ -33,7 +33,7 @@ struct file {
 	bool reopen, reopen_debug; /* the helper needs it open again */
 	uint64_t used_ns;         /* last use by the symbols helper */
 	char *path;               /* its path when first opened; NULL: never opened */
-	int late;                 /* times its file system did not answer the symbols helper */
+	int late, ended;          /* times its file system did not answer the symbols helper, and that this ended */
 	int asked;                /* times it was requested to be reported again */
 	uint32_t debug_attempt;   /* next place to look for its debug information */
 	struct file_event event;
@@ -54,7 +54,7 @@ struct file {
 	bool missing;             /* the process lives, and its JIT compiler has written no file of names so far */
 	int slices;               /* slices read so far; 0: it is not being read in slices */
 	int err;                  /* what is wrong with it, 0: nothing */
-	bool no_debug, no_lines;  /* reading its debug information, or its line numbers, ended a helper: not tried
+	bool no_debug, no_lines;  /* reading its debug information, or its line numbers, ended helpers: not tried
 				   * again */
 	bool table_asked;         /* its unwind table is or was being made */
 	int table_err;            /* why it has no unwind table */

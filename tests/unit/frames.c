@@ -518,6 +518,26 @@ TEST(frames, of_a_deleted_file_have_source_lines_through_another_process)
 	assert_int_equal(asked_again, 1);
 }
 
+/* The kernel ends helpers first when memory runs out: once is not the file's fault. */
+TEST(frames, of_a_file_that_ends_two_helpers_have_no_names)
+{
+	struct file *f = closed_file(1);
+
+	f->state = FILE_CLOSED;
+	names_frame(names, frame_of(1, 0x10), 1);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(f->state, FILE_CLOSED);
+		assert_int_equal(asked_open(), 1);
+		answer_open(1, 0);
+		assert_int_equal(asked_symbols(), SYMBOLS_FILE);
+		close(symbols);
+		names_work(names);
+		symbols = play(&names->symbols);
+	}
+	assert_int_equal(f->state, FILE_BAD);
+	assert_int_equal(f->err, -EOWNERDEAD);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(frames_##name, begin, end)
@@ -530,5 +550,6 @@ int main(void)
 		  CASE(more_than_the_most), CASE(of_the_kernel_without_a_symbol_are_looked_up_once_more),
 		  CASE(of_modules_are_looked_up_after_each_reading_of_the_kernels_symbols),
 		  CASE(of_a_file_with_too_much_debug_information_keep_their_names),
-		  CASE(of_a_deleted_file_have_source_lines_through_another_process));
+		  CASE(of_a_deleted_file_have_source_lines_through_another_process),
+		  CASE(of_a_file_that_ends_two_helpers_have_no_names));
 }
