@@ -233,13 +233,15 @@ __weak __noinline int unwind_note(__u32 context)
 	} else {
 		f = v->file | ((addr + v->delta) & FRAME_OFFSET_MASK);
 	}
+	u->fp_at = u->bx_at = 0;
+	found = !(f & FRAME_ANONYMOUS) && unwind_find(context, f);
+	if (found && u->rule.kind == CFI_SIGNAL && !u->leaf)
+		f++; /* no call: a signal's handler returns to where this function begins */
 	at = nr > STACK_INNER ? (STACK_USER_MAX - STACK_OUTER) | (nr & (STACK_OUTER - 1)) : nr;
 	u->frames.frames[at & (STACK_USER_MAX - 1)] = f;
 	u->nr = nr + 1;
 	stack_hash(&u->hash, &u->check, f);
 
-	u->fp_at = u->bx_at = 0;
-	found = !(f & FRAME_ANONYMOUS) && unwind_find(context, f);
 	if (!found || u->rule.kind == CFI_GAP)
 		return unwind_by_fp(u, nr && (found || u->flags & STACK_BY_FP));
 	return unwind_rule(u);

@@ -44,6 +44,13 @@ int main() {
 }
 """
 
+HANDLER = """
+#include <signal.h>
+static volatile int n;
+static void on_signal(int number) { for (;;) n += number; }
+int main(void) { signal(SIGUSR1, on_signal); return raise(SIGUSR1); }
+"""
+
 
 def share_of(tick, kind):
     """For an interval: (percent, text); 0 percent if there are too few samples."""
@@ -144,6 +151,23 @@ def compiled(least, source, *flags):
         return reaches(least, [path])
 
 
+def trampoline():
+    """The function to which a signal's handler returns has its own name, though nothing has called it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "handler")
+        subprocess.run(["cc", "-x", "c", "-static", "-o", path, "-"], input=HANDLER, text=True, check=True)
+        with subprocess.Popen([path]) as load:
+            try:
+                for _ in range(3):  # the table may not have arrived yet
+                    out = subprocess.run([SYSTOP, "--folded=cpu", "-n", "1", "-d", "1", "-F", "499", "-p", str(load.pid)],
+                                         capture_output=True, text=True, check=True).stdout
+                    if ";main;raise;" in out and ";__restore_rt;on_signal" in out:
+                        return
+            finally:
+                load.kill()
+    raise AssertionError(out)
+
+
 def git():
     with tempfile.TemporaryDirectory() as folder:
         script = ("git init -q . && seq 100000 >a && git add a && git -c user.name=x -c user.email=x@x commit -qm x && "
@@ -209,6 +233,7 @@ def cases():
     yield "off-CPU: blocked all the time, and tables that are late", blocked, True
     if GUEST:  # which has no other programs to speak of
         return
+    yield ("the end of a signal", trampoline) if os.uname().machine == "x86_64" else ("the end of a signal", "another machine")
     yield "a stripped binary", stripped
     yield "a container", container
     yield "python3", reaches, 99, [sys.executable, "-c", PYTHON]
