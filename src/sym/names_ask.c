@@ -198,6 +198,15 @@ static void ask_source(struct names *n, struct source *s, struct file *f)
 	}
 }
 
+/* A helper that was replaced had read the file, and all its names are known: one is requested again, so that the file is read. */
+static void read_for_source(struct names *n, const struct source *s, struct file *f)
+{
+	if (VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, s->frame & FRAME_OFFSET_MASK))
+		return;
+	n->pending++;
+	file_wake(n, f);
+}
+
 static void source_next(struct names *n)
 {
 	for (int i = 0; i < SOURCES && worker_ready(&n->symbols); i++) {
@@ -211,6 +220,8 @@ static void source_next(struct names *n)
 			s->asked = true;
 		else if (f->state == FILE_READY)
 			ask_source(n, s, f);
+		else if (f->state == FILE_CLOSED && !f->nr_wanted)
+			read_for_source(n, s, f);
 	}
 }
 

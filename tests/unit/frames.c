@@ -518,6 +518,30 @@ TEST(frames, of_a_deleted_file_have_source_lines_through_another_process)
 	assert_int_equal(asked_again, 1);
 }
 
+TEST(frames, with_names_have_source_lines_after_the_helper_was_replaced)
+{
+	static const struct symbols_loaded loaded = { .what = SYMBOLS_FILE, .file = 1, .whole = true, .lines = true };
+	static const struct symbols_names name = { .what = SYMBOLS_RESOLVE, .file = 1, .nr = 1, .at = { 0x10 },
+						   .kinds = { NAME_SYMBOL }, .names = "main" };
+	struct file *f = closed_file(1);
+
+	names_frame(names, frame_of(1, 0x10), 1);
+	answer(1, 0x10, "main");
+	f->nr_wanted = 0;
+	close(symbols);
+	names_work(names);
+	symbols = play(&names->symbols);
+	names_source(names, frame_of(1, 0x10));
+	assert_int_equal(asked_open(), 1);
+	answer_open(1, 0);
+	assert_int_equal(asked_symbols(), SYMBOLS_FILE);
+	send(symbols, &loaded, sizeof(loaded), 0);
+	assert_int_equal(asked_symbols(), SYMBOLS_RESOLVE);
+	send(symbols, &name, offsetof(struct symbols_names, names) + sizeof("main"), 0);
+	assert_int_equal(asked_symbols(), SYMBOLS_SOURCE);
+	assert_int_equal(names_pending(names), 0);
+}
+
 /* The kernel ends helpers first when memory runs out: once is not the file's fault. */
 TEST(frames, of_a_file_that_ends_two_helpers_have_no_names)
 {
@@ -551,5 +575,6 @@ int main(void)
 		  CASE(of_modules_are_looked_up_after_each_reading_of_the_kernels_symbols),
 		  CASE(of_a_file_with_too_much_debug_information_keep_their_names),
 		  CASE(of_a_deleted_file_have_source_lines_through_another_process),
+		  CASE(with_names_have_source_lines_after_the_helper_was_replaced),
 		  CASE(of_a_file_that_ends_two_helpers_have_no_names));
 }
