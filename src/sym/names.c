@@ -271,13 +271,12 @@ enum frame_lack names_lack(const struct names *n, uint64_t frame, uint32_t tgid)
 	return f->answered ? LACK_UNWIND : LACK_READ;
 }
 
-/* Splits "name [module]", of kallsyms. */
+/* Splits "name [module]", of kallsyms. Names of Rust can have such brackets, too: "<impl [T]>::len". */
 static void split_module(char *name, char *module, size_t size)
 {
-	size_t len = strlen(name);
-	char *m = strstr(name, " [");
+	char *m = strrchr(name, ' ');
 
-	if (len < 4 || name[len - 1] != ']' || !m)
+	if (!m || m == name || m[1] != '[' || name[strlen(name) - 1] != ']')
 		return;
 	snprintf(module, size, "%s", m + 1);
 	*m = '\0';

@@ -154,28 +154,27 @@ static char *demangle(const char *name)
 	return stub;
 }
 
-/* Adds a name in source form: C++ and Rust names are demangled. */
-static void put_name(struct symbols_names *a, enum name_kind kind, char *name)
+/* Adds a name in source form: C++ and Rust names are demangled. @of_kernel: " [module]" can follow it. */
+static void put_name(struct symbols_names *a, enum name_kind kind, char *name, bool of_kernel)
 {
 	size_t room = sizeof(a->names) - a->bytes, len;
-	char fits[SYMBOLS_NAME], *plain = NULL;
+	char fits[SYMBOLS_NAME], module[64] = "", *plain = NULL, *space;
 	const char *text;
 
 	if (kind == NAME_SYMBOL) {
+		space = name + (of_kernel ? strcspn(name, " ") : strlen(name));
+		snprintf(module, sizeof(module), "%s", space);
+		*space = '\0';
 		cut_cold(name);
 		plain = demangle(name);
 	}
 	text = plain ? plain : kind ? name : "";
-	len = strlen(text);
-	if (len >= sizeof(fits)) {
-		len = short_name(fits, sizeof(fits), text);
+	if (strlen(text) + strlen(module) >= sizeof(fits)) {
+		short_name(fits, sizeof(fits) - strlen(module), text);
 		text = fits;
 	}
-	if (len + 1 > room)
-		len = room - 1;
-	memcpy(a->names + a->bytes, text, len);
-	a->names[a->bytes + len] = '\0';
-	a->bytes += len + 1;
+	len = snprintf(a->names + a->bytes, room, "%s%s", text, module);
+	a->bytes += len < room ? len + 1 : room;
 	free(plain);
 }
 
@@ -200,7 +199,7 @@ static void resolve(int socket, const struct symbols_request *r)
 		kind = find_name(r, k, r->at[i], buf);
 		if (kind < 0)
 			break;
-		put_name(&a, kind, buf);
+		put_name(&a, kind, buf, !r->file);
 		a.kinds[a.nr] = kind;
 		a.at[a.nr++] = r->at[i];
 	}

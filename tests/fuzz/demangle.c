@@ -16,14 +16,14 @@ void fuzz_demangle(const uint8_t *bytes, size_t size)
 	size_t len;
 
 	a.bytes = 0;
-	put_name(&a, NAME_SYMBOL, name);
+	put_name(&a, NAME_SYMBOL, name, size & 1);
 	fuzz_check(a.bytes && a.bytes <= SYMBOLS_NAME && strlen(a.names) == a.bytes - 1, "%u bytes", a.bytes);
 	len = short_name(brief, sizeof(brief), copy);
 	fuzz_check(len < sizeof(brief) && len <= strlen(copy) && strlen(brief) == len, "%zu bytes", len);
 	if (strcmp(a.names, name))
 		fuzz_outcome(a.names);
 	a.bytes = sizeof(a.names) - 16; /* it is cut to fit */
-	put_name(&a, NAME_SYMBOL, copy);
+	put_name(&a, NAME_SYMBOL, copy, size & 1);
 	fuzz_check(a.bytes <= sizeof(a.names) && !a.names[a.bytes - 1], "%u bytes", a.bytes);
 	free(copy);
 	free(name);

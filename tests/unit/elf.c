@@ -8,10 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "helper/message.h"
+#include "helper/proto.h"
 #include "sym/elf.h"
 #include "sym/kallsyms.h"
+#include "sym/roles.h"
 #include "util/vec.h"
 
 #include <errno.h>
@@ -284,6 +288,33 @@ TEST(elf, kallsyms_code_behind_a_module_is_none_of_it)
 	close(fd);
 }
 
+/* Also those of a kernel module. */
+TEST(elf, kallsyms_names_in_source_form)
+{
+	static const char text[] = "ffffffff81000000 t probe.cold\n"
+				   "ffffffffc0000000 t probe.cold\t[nvme]\n"
+				   "ffffffffc0000100 t _ZN3api5Queue4push17h9f3c2b7d88aa01e4E\t[rust_mod]\n";
+	static const char want[] = "probe\0probe [nvme]\0api::Queue::push [rust_mod]";
+	struct symbols_request r = { .what = SYMBOLS_KERNEL };
+	static struct symbols_names a;
+	int fd = memfd_create("kallsyms", 0), ends[2];
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+	assert_true(helper_send(ends[0], &r, sizeof(r), fd) > 0);
+	r = (struct symbols_request){ .what = SYMBOLS_RESOLVE, .nr = 3,
+				      .at = { 0xffffffff81000000, 0xffffffffc0000000, 0xffffffffc0000100 } };
+	assert_true(helper_send(ends[0], &r, sizeof(r), -1) > 0);
+	symbols_run(ends[1]);
+	assert_int_equal(recv(ends[0], &a, sizeof(a), 0), sizeof(struct symbols_loaded));
+	assert_true(recv(ends[0], &a, sizeof(a), 0) > 0);
+	assert_int_equal(a.bytes, sizeof(want));
+	assert_memory_equal(a.names, want, sizeof(want));
+	close(ends[0]);
+	close(ends[1]);
+	close(fd);
+}
+
 /* A table without an end, and names without one, are read as far as possible. */
 TEST(elf, names_without_an_end)
 {
@@ -310,5 +341,6 @@ int main(void)
 		  cmocka_unit_test(elf_broken_files),
 		  cmocka_unit_test(elf_symtab_prefers_what_people_call_it),
 		  cmocka_unit_test(elf_symtab_is_sorted),
-		  cmocka_unit_test(elf_kallsyms_code_behind_a_module_is_none_of_it), cmocka_unit_test(elf_names_without_an_end));
+		  cmocka_unit_test(elf_kallsyms_code_behind_a_module_is_none_of_it),
+		  cmocka_unit_test(elf_kallsyms_names_in_source_form), cmocka_unit_test(elf_names_without_an_end));
 }

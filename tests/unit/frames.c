@@ -407,7 +407,8 @@ TEST(frames, of_modules_are_looked_up_after_each_reading_of_the_kernels_symbols)
 	assert_int_equal(kernel->nr_wanted, 0);
 	assert_string_equal(names_frame(names, of_module, 1)->module, "[ext4]");
 	assert_int_equal(kernel->nr_wanted, 1);
-	names_learn(names, kernel, of_module, NAME_SYMBOL, "first [xfs]");
+	names_learn(names, kernel, of_module, NAME_SYMBOL, "core::slice::<impl [T]>::len [xfs]");
+	assert_string_equal(names_frame(names, of_module, 1)->name, "core::slice::<impl [T]>::len");
 	assert_string_equal(names_frame(names, of_module, 1)->module, "[xfs]");
 }
 
