@@ -153,12 +153,12 @@ static size_t qualifiers_end(struct text t, size_t at)
 	return at;
 }
 
-/* Whether the group in parentheses is a list of parameters: it follows a name, and nothing or a local name follows it.
- * Sets *@next to the index after its qualifiers. */
+/* Whether the group in parentheses is a list of parameters: it follows a name, and nothing, a local name or the mark of a stub
+ * follows it. Sets *@next to the index after its qualifiers. */
 static bool is_parameters(struct text t, size_t at, size_t end, bool named, size_t *next)
 {
 	*next = qualifiers_end(t, end);
-	return named && at && (*next == t.len || starts(t, *next, "::"));
+	return named && at && (*next == t.len || starts(t, *next, "::") || starts(t, *next, "@plt"));
 }
 
 static void put_shortened(struct result *r, char open, char close, struct text in)

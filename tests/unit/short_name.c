@@ -42,6 +42,8 @@ TEST(short_name, drops_parameters)
 		{ "f(decltype ((((a)->b)<(3))) const&)", "f" },
 		{ "int java.lang.StringLatin1.hashCode(byte[])", "int java.lang.StringLatin1.hashCode" },
 		{ "~Queue()", "~Queue" },
+		{ "api::Queue::push(int)@plt", "api::Queue::push@plt" },
+		{ "api::Queue::size() const@plt", "api::Queue::size@plt" },
 		{ "api::Queue::~Queue()", "api::Queue::~Queue" },
 	};
 
