@@ -285,6 +285,10 @@ static enum loop_verdict on_harvest(void *arg)
 		return LOOP_FAILED;
 	if (s->tui && config_write_work(&s->sources.config, said, sizeof(said)))
 		tui_notice(s->tui, "%s", said);
+	if (verdict == LOOP_GO_ON && !s->due && save_wants_tick(s->save) && !options_need(&s->options, EXPORT_TICKS)) {
+		s->ticks--; /* it is none of -n */
+		verdict = on_tick(s);
+	}
 	return verdict == LOOP_GO_ON && options_need(&s->options, EXPORT_SAMPLES) ? on_sampled_harvest(s) : verdict;
 }
 

@@ -184,8 +184,7 @@ static void now(struct trace_index_clocks *c)
 	c->monotonic_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-static struct trace_index head_of(const struct save_options *o, const struct tick *t, const struct save_part *part,
-				  uint64_t end)
+static struct trace_index head_of(const struct save_options *o, const struct save_part *part, uint64_t end)
 {
 	uint64_t window_ns = o->window_s * 1000000000ULL;
 	time_t wall = time(NULL);
@@ -205,9 +204,7 @@ static struct trace_index head_of(const struct save_options *o, const struct tic
 	localtime_r(&wall, &tm);
 	head.utc_offset_min = tm.tm_gmtoff / 60;
 	now(&head.clocks);
-	head.end = end < t->boottime_ns ? end : t->boottime_ns; /* threads that came later are unknown */
-	if (part->until && head.end > part->until)
-		head.end = part->until;
+	head.end = part->until && part->until < end ? part->until : end;
 	head.from = head.end > window_ns ? head.end - window_ns : 0;
 	if (head.from < part->from)
 		head.from = part->from;
@@ -217,7 +214,7 @@ static struct trace_index head_of(const struct save_options *o, const struct tic
 int capture_metadata(const struct save_options *o, const struct tick *t, const struct save_part *part,
 		     const struct save_end *end, const struct process_info_table *who, const char *reason)
 {
-	struct trace_index head = head_of(o, t, part, end->at);
+	struct trace_index head = head_of(o, part, end->at);
 	struct making g = { .o = o, .m = trace_index_maker(&head) };
 	int fd;
 

@@ -19,7 +19,7 @@ struct save_end {
 };
 
 /* capture_metadata - all that the writer of a trace needs besides the recorder's rings (export/trace_index.h), up to
- * @end or to the end of the newest tick @t, and only for @part. @who: may be NULL. @reason: why it is saved, "":
+ * @end, and only for @part. @t: the newest tick. @who: may be NULL. @reason: why it is saved, "":
  * on request. Returns the fd of an unnamed file, or -errno. */
 int capture_metadata(const struct save_options *o, const struct tick *t, const struct save_part *part,
 		     const struct save_end *end, const struct process_info_table *who, const char *reason);

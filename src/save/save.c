@@ -25,11 +25,8 @@
 /* Longest wait for the next name. On a busy host the helpers wait for a CPU, too. */
 #define NEXT_NAME_NS 3000000000ULL
 
-/* The next tick knows the newest threads. It is waited for until this long after it is due. */
-#define TICK_LATE_NS 200000000ULL
-
-/* If the last tick was not longer ago than this, the next one adds nothing: it is waited for a second at most. */
-#define TICK_NEAR_NS 50000000ULL
+/* After this time the next tick is not waited for if it can be made now. */
+#define TICK_WAIT_NS 1200000000ULL
 
 /* A helper that sends nothing for this long is given up. */
 #define SILENT_NS 20000000000ULL
@@ -185,6 +182,17 @@ int save_content(struct save *s, const struct exporter *as, const char *path, in
 	return 0;
 }
 
+/* Only a tick after the window's end knows its newest threads. If none comes for long, the trace lacks their names. */
+static bool threads_are_there(const struct save *s)
+{
+	return s->tick && (s->tick->boottime_ns >= s->end.at || clock_ns(CLOCK_MONOTONIC) - s->began > SAVE_NAMES_NS);
+}
+
+bool save_wants_tick(const struct save *s)
+{
+	return s->state == SAVE_NAMES && !threads_are_there(s) && clock_ns(CLOCK_MONOTONIC) - s->began > TICK_WAIT_NS;
+}
+
 /* Whether all names of functions and processes that can still arrive have arrived. */
 static bool names_are_there(struct save *s)
 {
@@ -209,14 +217,6 @@ static bool write_when_ready(struct save *s)
 	return true;
 }
 
-/* How long to wait for a tick that ends after the window: without it the trace would have to end with the last one. */
-static uint64_t tick_wait(const struct save *s)
-{
-	bool near = s->tick->boottime_ns + TICK_NEAR_NS > s->end.at;
-
-	return (near ? 1000000000ULL : s->tick->interval_ns) + TICK_LATE_NS;
-}
-
 /* Whether the helper is silent because the reader is: the pipe is full, or only the helper has it open. */
 static bool waits_for_reader(const struct save *s)
 {
@@ -237,7 +237,7 @@ bool save_work(struct save *s)
 			changed = true;
 		}
 	}
-	if (s->state == SAVE_NAMES && s->tick && clock_ns(CLOCK_MONOTONIC) - s->began > tick_wait(s)) {
+	if (s->state == SAVE_NAMES && threads_are_there(s)) {
 		write_when_ready(s);
 		changed = true;
 	}
@@ -271,7 +271,7 @@ bool save_tick(struct save *s, const struct tick *t)
 	s->tick = tick_get(t);
 	if (begin_if_triggered(s))
 		return true;
-	return s->state == SAVE_NAMES && write_when_ready(s);
+	return s->state == SAVE_NAMES && threads_are_there(s) && write_when_ready(s);
 }
 
 /* Whether the reader of the trace has taken nothing for READER_NS. */

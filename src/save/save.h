@@ -78,6 +78,9 @@ bool save_busy(const struct save *s);
 bool save_tick(struct save *s, const struct tick *t);
 bool save_work(struct save *s);
 
+/* save_wants_tick - whether a save has waited for the next refresh for longer than a second: one now would end the wait. */
+bool save_wants_tick(const struct save *s);
+
 /* save_finish - blocks until the save in progress ends; SIGINT, SIGTERM, SIGHUP and SIGQUIT, which have to be
  * blocked, cancel it. @t: the last tick; NULL: save_content() needs none. @reader: the output file: saving is
  * given up if its reader does not read; -1: it waits for the reader. @work: called meanwhile: it fetches names. */

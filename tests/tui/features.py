@@ -340,6 +340,19 @@ def saves():
         assert os.listdir(folder) == ["t.pb"], os.listdir(folder)
 
 
+def saves_before_a_refresh():
+    """A trace ends when w is pressed, however far away the next refresh is."""
+    with tempfile.TemporaryDirectory() as folder, Terminal(80, 24) as t:
+        path = os.path.join(folder, "t.pb")
+        t.start("-d", "60", "-o", path)
+        t.wait("BUF")
+        time.sleep(2)
+        t.keys("w")
+        t.wait(rf"saved {path}: .* [1-9]\d*\.\d s, ")
+        t.keys("q")
+        t.wait(r"^\$ ?$")
+
+
 def truecolor():
     """24-bit colours only if both the terminal's description and COLORTERM announce them."""
     with tempfile.TemporaryDirectory() as home:
@@ -392,6 +405,7 @@ def main():
     tap.case("config file", config)
     tap.case("a full disk", full_disk)
     tap.case("what was is saved", saves)
+    tap.case("what was is saved up to the key", saves_before_a_refresh)
     tap.case("themes", themes)
     tap.case("24-bit colours", truecolor)
     tap.done()
