@@ -204,8 +204,8 @@ static struct trace_index head_of(const struct save_options *o, const struct sav
 	localtime_r(&wall, &tm);
 	head.utc_offset_min = tm.tm_gmtoff / 60;
 	now(&head.clocks);
-	head.end = part->until && part->until < end ? part->until : end;
-	head.from = head.end > window_ns ? head.end - window_ns : 0;
+	head.end = end;
+	head.from = end > window_ns ? end - window_ns : 0;
 	if (head.from < part->from)
 		head.from = part->from;
 	return head;

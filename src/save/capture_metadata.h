@@ -9,7 +9,7 @@ struct save_part;
 struct process_info_table;
 struct tick;
 
-/* The end of a window: how far each CPU's ring was, and what ran there. */
+/* The end of a window; and how far each CPU's ring was then or later, and what ran there. */
 struct save_end {
 	uint64_t at; /* CLOCK_BOOTTIME ns */
 	struct save_cpu {
@@ -19,7 +19,7 @@ struct save_end {
 };
 
 /* capture_metadata - all that the writer of a trace needs besides the recorder's rings (export/trace_index.h), up to
- * @end, and only for @part. @t: the newest tick. @who: may be NULL. @reason: why it is saved, "":
+ * @end, from the beginning of @part on. @t: the newest tick. @who: may be NULL. @reason: why it is saved, "":
  * on request. Returns the fd of an unnamed file, or -errno. */
 int capture_metadata(const struct save_options *o, const struct tick *t, const struct save_part *part,
 		     const struct save_end *end, const struct process_info_table *who, const char *reason);

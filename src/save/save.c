@@ -107,6 +107,8 @@ static void note_end(struct save *s)
 	int nr = collect_nr_cpus(s->o.collect);
 
 	s->end.at = clock_ns(CLOCK_BOOTTIME);
+	if (s->part.until && s->part.until < s->end.at)
+		s->end.at = s->part.until;
 	for (int cpu = 0; cpu < nr; cpu++)
 		collect_cpu_now(s->o.collect, cpu, &s->end.cpus[cpu].head, &s->end.cpus[cpu].current);
 }
@@ -148,8 +150,8 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 		return -EBUSY;
 	if (!rings_slots(collect_rings(s->o.collect)))
 		return -EOPNOTSUPP;
-	note_end(s);
 	s->part = part ? *part : s->o.part;
+	note_end(s);
 	s->content = false;
 	name_file(s, as, path, fd, reason);
 	err = save_begin_window(s, fd);

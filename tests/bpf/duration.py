@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Load, Systop, begin, load_path  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Load, Systop, begin, helper_of, load_path, wait_for  # noqa: E402
 
 # What systop takes beside the time asked for: it loads its programs and waits for names of functions, which takes a
 # second or two, on a busy machine several.
@@ -86,6 +86,20 @@ def more_than_fits():
         _, err = took(0.5, "-w", f"{d}/t.pb")
         assert "0.5 s, " in err and CUT not in err, err
     return err
+
+
+def ends_late():
+    """A recording that is saved long after its end, as systop was stopped meanwhile, still has all of its time."""
+    with tempfile.TemporaryDirectory() as d, \
+         subprocess.Popen([SYSTOP, "-w", f"{d}/t.pb", "--duration", "1", "--window", "1", "-d", "0.25"], stderr=subprocess.PIPE,
+                          text=True) as systop:
+        wait_for(lambda: helper_of(systop.pid, "systop-peek"), MORE_S, "no BPF")
+        time.sleep(0.5)
+        systop.send_signal(signal.SIGSTOP)
+        time.sleep(2.3)
+        systop.send_signal(signal.SIGCONT)
+        _, err = systop.communicate(timeout=MORE_S)
+    assert ", 1.0 s, " in err and CUT not in err, err
 
 
 def whichever_is_first():
@@ -167,6 +181,7 @@ def main():
     tap.case("--openmetrics, --pprof, -w", files)
     tap.case("-o records", records)
     tap.case("-w: more than the rings hold", more_than_fits)
+    tap.case("-w: ended late", ends_late)
     tap.case("-w: ended before it began", before_it_began)
     tap.case("it is not the only end", whichever_is_first)
     tap.case("--folded -p: what it forked goes on", forked)
