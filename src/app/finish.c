@@ -43,6 +43,7 @@ void finish_trace(struct systop *s, bool asked_to_end)
 {
 	const struct options *o = &s->options;
 	const char *name = strcmp(o->file, "-") ? o->file : "standard output";
+	const struct save_part part = { s->plan.from_ns, s->plan.until_ns };
 	int err;
 
 	if (clock_ns(CLOCK_BOOTTIME) < s->plan.from_ns) {
@@ -51,7 +52,7 @@ void finish_trace(struct systop *s, bool asked_to_end)
 	}
 	finish_save(s, -1); /* of --on or SIGUSR1 */
 	s->recorded = true;
-	err = save_start(s->save, o->exporter, name, o->file_fd, "", NULL);
+	err = save_start(s->save, o->exporter, name, o->file_fd, "", &part);
 	finish_save(s, asked_to_end ? o->file_fd : -1);
 	if (!err)
 		err = save_failure(s->save)->err;

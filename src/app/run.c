@@ -391,7 +391,7 @@ static int begin_output(struct systop *s)
 	return err ? fail(err, EXIT_STATUS_RUNTIME, "cannot begin the output: %s", strerror(-err)) : 0;
 }
 
-/* Before systop is ready: the number of refreshes, and a window that holds them. */
+/* Before systop is ready: the number of refreshes. */
 static void plan_capture(struct systop *s)
 {
 	struct options *o = &s->options;
@@ -400,8 +400,6 @@ static void plan_capture(struct systop *s)
 	capture_plan_init(&s->plan, o->interval_ns, o->window_s);
 	if (o->duration_ns && (!o->iterations || o->iterations > s->plan.refreshes))
 		o->iterations = s->plan.refreshes;
-	if (o->window_s < s->plan.window_s)
-		o->window_s = s->plan.window_s;
 }
 
 /* Ends like a process killed by the signal, so that a shell reports 128 + its number. */

@@ -141,8 +141,8 @@ static uint64_t recorded(void *arg)
 static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t size)
 {
 	const struct services *sources = arg;
-	const struct save_part part = { from, until };
 	uint64_t held = recorded(arg), now = clock_ns(CLOCK_BOOTTIME), oldest = held < now ? now - held : 0;
+	const struct save_part part = { from > oldest ? from : oldest, until };
 	int err;
 
 	if (until && until <= oldest) {
@@ -151,7 +151,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 	}
 	err = save_start(sources->save, &export_trace, sources->save_path, sources->save_fd, "", until ? &part : NULL);
 	if (!err && until)
-		snprintf(said, size, "saving %.1f s%s: Esc cancels", (until - (from > oldest ? from : oldest)) / 1e9,
+		snprintf(said, size, "saving %.1f s%s: Esc cancels", (until - part.from) / 1e9,
 			 from < oldest ? ", the part still recorded" : "");
 	else if (!err)
 		snprintf(said, size, "saving: Esc cancels");

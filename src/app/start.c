@@ -110,11 +110,8 @@ static int start_save(struct systop *s)
 			     s->options.window_s * 1000000000ULL, 0, 0, 0 },
 	};
 
-	if (options_need(&s->options, EXPORT_WINDOW)) {
+	if (options_need(&s->options, EXPORT_WINDOW))
 		capture_plan_begin(&s->plan);
-		o.part.from = s->plan.from_ns;
-		o.part.until = s->plan.until_ns;
-	}
 	s->save = save_new(&o);
 	s->sources.save = s->save;
 	o.trigger = (struct trigger){ 0 };
@@ -181,6 +178,7 @@ int start_log(const struct options *o)
 /* @shown, @limits: controllers of the two hierarchies. */
 static int start_collect(struct systop *s, const char *shown, const char *limits)
 {
+	unsigned int window_s = s->options.window_s > s->plan.window_s ? s->options.window_s : s->plan.window_s;
 	struct collect_options o = {
 		.shown_controller = shown,
 		.limits_controller = limits,
@@ -194,7 +192,7 @@ static int start_collect(struct systop *s, const char *shown, const char *limits
 		.commands_role = PROCESS_COMMANDS,
 		.facts_role = PROCESS_FACTS,
 		.table_mib = s->options.table_mib,
-		.window_s = s->options.window_s,
+		.window_s = window_s,
 		.window_bytes = s->options.window_bytes,
 		.memory_spare = memory_spare(&s->mounts),
 		.max_cpu = s->options.max_cpu,
@@ -204,8 +202,8 @@ static int start_collect(struct systop *s, const char *shown, const char *limits
 	};
 
 	s->model = model_new(PAST_BYTES);
-	if (s->model && s->options.window_s)
-		model_window(s->model, s->options.window_s * 1000000000ULL + SAVE_NAMES_NS);
+	if (s->model && window_s)
+		model_window(s->model, window_s * 1000000000ULL + SAVE_NAMES_NS);
 	s->collect = s->model ? target_collect(&s->target, &o, s->model, s->cgroups) : NULL;
 	return s->collect ? 0 : -EIO;
 }

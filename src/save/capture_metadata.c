@@ -155,7 +155,7 @@ static void make_cpus(struct making *g, const struct save_end *end)
 	}
 }
 
-static void make_attributes(struct making *g, const struct tick *t, const char *reason)
+static void make_attributes(struct making *g, const struct tick *t, const struct save_end *end, const char *reason)
 {
 	const struct save_options *o = g->o;
 	char line[4096] = "", key[64];
@@ -169,7 +169,7 @@ static void make_attributes(struct making *g, const struct tick *t, const char *
 	trace_index_words(g->m, "systop.scope", redact_scope(o->redact, o->scope));
 	if (*reason && !o->redact)
 		trace_index_words(g->m, "systop.reason", reason);
-	trace_index_number(g->m, "systop.window_s", o->window_s);
+	trace_index_number(g->m, "systop.window_s", (end->at - end->from) / 1000000000);
 	for (int i = 0; i < LOSS_COUNT; i++) {
 		snprintf(key, sizeof(key), "systop.%s.%s", i < LOSS_REPAIRED ? "lost" : "repaired", loss_names[i].name);
 		trace_index_number(g->m, key, t->loss[i]);
@@ -184,11 +184,12 @@ static void now(struct trace_index_clocks *c)
 	c->monotonic_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-static struct trace_index head_of(const struct save_options *o, const struct save_part *part, uint64_t end)
+static struct trace_index head_of(const struct save_options *o, const struct save_end *end)
 {
-	uint64_t window_ns = o->window_s * 1000000000ULL;
 	time_t wall = time(NULL);
 	struct trace_index head = {
+		.from = end->from,
+		.end = end->at,
 		.uname = *o->uname,
 		.hz = sysconf(_SC_CLK_TCK),
 		.page_size = sysconf(_SC_PAGESIZE),
@@ -204,17 +205,13 @@ static struct trace_index head_of(const struct save_options *o, const struct sav
 	localtime_r(&wall, &tm);
 	head.utc_offset_min = tm.tm_gmtoff / 60;
 	now(&head.clocks);
-	head.end = end;
-	head.from = end > window_ns ? end - window_ns : 0;
-	if (head.from < part->from)
-		head.from = part->from;
 	return head;
 }
 
-int capture_metadata(const struct save_options *o, const struct tick *t, const struct save_part *part,
-		     const struct save_end *end, const struct process_info_table *who, const char *reason)
+int capture_metadata(const struct save_options *o, const struct tick *t, const struct save_end *end,
+		     const struct process_info_table *who, const char *reason)
 {
-	struct trace_index head = head_of(o, part, end->at);
+	struct trace_index head = head_of(o, end);
 	struct making g = { .o = o, .m = trace_index_maker(&head) };
 	int fd;
 
@@ -230,7 +227,7 @@ int capture_metadata(const struct save_options *o, const struct tick *t, const s
 		make_processes(&g, who);
 	collect_stacks(o->collect, make_stack, &g);
 	make_ticks(&g, t, head.from);
-	make_attributes(&g, t, reason);
+	make_attributes(&g, t, end, reason);
 	fd = trace_index_put(g.m);
 	trace_index_free(g.m);
 	map_fini(&g.states);

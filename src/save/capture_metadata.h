@@ -5,23 +5,21 @@
 #include <stdint.h>
 
 struct save_options;
-struct save_part;
 struct process_info_table;
 struct tick;
 
-/* The end of a window; and how far each CPU's ring was then or later, and what ran there. */
+/* A window's beginning and end, CLOCK_BOOTTIME ns; and how far each CPU's ring was then or later, and what ran there. */
 struct save_end {
-	uint64_t at; /* CLOCK_BOOTTIME ns */
+	uint64_t from, at;
 	struct save_cpu {
 		uint64_t head;
 		int32_t current; /* tid; 0: the idle thread, -1: unknown */
 	} *cpus;
 };
 
-/* capture_metadata - all that the writer of a trace needs besides the recorder's rings (export/trace_index.h), up to
- * @end, from the beginning of @part on. @t: the newest tick. @who: may be NULL. @reason: why it is saved, "":
- * on request. Returns the fd of an unnamed file, or -errno. */
-int capture_metadata(const struct save_options *o, const struct tick *t, const struct save_part *part,
-		     const struct save_end *end, const struct process_info_table *who, const char *reason);
+/* capture_metadata - all that the writer of a trace needs besides the recorder's rings (export/trace_index.h), of
+ * the window of @end. @t: the newest tick. @who: may be NULL. @reason: why it is saved, "": on request. Returns the fd of an unnamed file, or -errno. */
+int capture_metadata(const struct save_options *o, const struct tick *t, const struct save_end *end,
+		     const struct process_info_table *who, const char *reason);
 
 #endif

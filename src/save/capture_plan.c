@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "export/trace_index.h"
 #include "model/tick.h"
 #include "util/clock.h"
 
@@ -40,7 +41,7 @@ void capture_plan_init(struct capture_plan *p, uint64_t interval_ns, unsigned in
 	p->begins_ns = clock_ns(CLOCK_BOOTTIME) + wait;
 	p->interval_ns = interval_of(p->duration_ns, window_s * SECOND_NS, interval_ns);
 	p->refreshes = p->duration_ns / p->interval_ns;
-	p->window_s = (p->duration_ns + SECOND_NS - 1) / SECOND_NS + 1;
+	p->window_s = ((p->duration_ns ? p->duration_ns : TRACE_INDEX_WINDOW_MAX_NS) + SECOND_NS - 1) / SECOND_NS + 1;
 }
 
 void capture_plan_begin(struct capture_plan *p)

@@ -102,13 +102,15 @@ const struct save_failure *save_failure(const struct save *s)
 	return &s->failure;
 }
 
-static void note_end(struct save *s)
+static void note_window(struct save *s)
 {
+	uint64_t window_ns = s->o.window_s * 1000000000ULL;
 	int nr = collect_nr_cpus(s->o.collect);
 
 	s->end.at = clock_ns(CLOCK_BOOTTIME);
 	if (s->part.until && s->part.until < s->end.at)
 		s->end.at = s->part.until;
+	s->end.from = s->part.from ? s->part.from : s->end.at > window_ns ? s->end.at - window_ns : 0;
 	for (int cpu = 0; cpu < nr; cpu++)
 		collect_cpu_now(s->o.collect, cpu, &s->end.cpus[cpu].head, &s->end.cpus[cpu].current);
 }
@@ -148,10 +150,10 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 
 	if (s->state != SAVE_IDLE)
 		return -EBUSY;
-	if (!rings_slots(collect_rings(s->o.collect)))
+	if (!rings_slots(collect_rings(s->o.collect)) || (!part && !s->o.window_s))
 		return -EOPNOTSUPP;
-	s->part = part ? *part : s->o.part;
-	note_end(s);
+	s->part = part ? *part : (struct save_part){ 0 };
+	note_window(s);
 	s->content = false;
 	name_file(s, as, path, fd, reason);
 	err = save_begin_window(s, fd);

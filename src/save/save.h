@@ -21,7 +21,7 @@ struct utsname;
  */
 struct save;
 
-/* A part of the window, CLOCK_BOOTTIME ns; 0: from its start, to its end. */
+/* A part of what is recorded, CLOCK_BOOTTIME ns; @until 0: to its end. */
 struct save_part {
 	uint64_t from, until;
 };
@@ -42,7 +42,6 @@ struct save_options {
 	unsigned int window_s;
 	struct trigger trigger;       /* when to save without a request, */
 	const char *folder;           /* and where: as @path of save_start() */
-	struct save_part part;        /* of the window, if save_start() gives none */
 };
 
 /* Longest time from save_start() until all names are resolved; it needs the threads of the window until then. */
@@ -55,8 +54,8 @@ void save_free(struct save *s);
 /*
  * save_start - starts saving. @as: an exporter of windows. @path: the file, which appears when it is complete; NULL
  * or "": "systop-HOST-UTCTIME" and the exporter's suffix, in the current folder, or in @path, if that ends in "/". @fd:
- * written to instead, unless -1. @reason: reported in save_text() and in the trace, "": on request. @part: of the window,
- * NULL: as in the options. The window
+ * written to instead, unless -1. @reason: reported in save_text() and in the trace, "": on request. @part: NULL: the
+ * last window_s seconds. The window
  * ends now, whenever it is written. Returns 0, -EBUSY: one is being saved, -EOPNOTSUPP: nothing is recorded, or another
  * -errno, also reported in save_text().
  */

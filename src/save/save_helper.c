@@ -97,12 +97,11 @@ static int send_request(struct save *s, const struct write_request *r, int fd)
 static int request_ring(struct save *s, struct write_request *r, int cpu)
 {
 	const struct rings *rings = collect_rings(s->o.collect);
-	uint64_t window_ns = s->o.window_s * 1000000000ULL;
 
 	r->what = WRITE_RING;
 	r->cpu = cpu;
 	r->end = s->end.cpus[cpu].head;
-	r->from = rings_place(rings, cpu, s->end.at > window_ns ? s->end.at - window_ns : 0);
+	r->from = rings_place(rings, cpu, s->end.from);
 	return r->from <= r->end ? send_request(s, r, rings_fd(rings, cpu)) : 0;
 }
 
@@ -156,12 +155,10 @@ int save_begin_content(struct save *s, int fd, int content)
 /* Whether the rings no longer had the beginning of the part that was asked for. */
 static bool is_cut(const struct save *s, const struct write_answer *a)
 {
-	uint64_t asked = a->to - s->part.from, window_ns = s->o.window_s * 1000000000ULL;
+	uint64_t asked = a->to - s->part.from;
 
 	if (!s->part.from || a->to <= a->from) /* no part, or nothing recorded */
 		return false;
-	if (asked > window_ns)
-		asked = window_ns;
 	return a->to - a->from < asked - asked / 20;
 }
 
@@ -228,7 +225,7 @@ void save_write_now(struct save *s)
 	int index, err;
 
 	r.exporter = exporter_place(s->exporter);
-	index = capture_metadata(&s->o, s->tick, &s->part, &s->end, s->who, s->reason);
+	index = capture_metadata(&s->o, s->tick, &s->end, s->who, s->reason);
 	err = index < 0 ? index : send_request(s, &r, index);
 
 	if (index >= 0)

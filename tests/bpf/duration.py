@@ -143,11 +143,16 @@ def long_ones():
                               check=False)
         assert done.returncode == 0, done
     with tempfile.TemporaryDirectory() as d:
-        with subprocess.Popen([SYSTOP, "-w", f"{d}/t.pb", "--duration", "48h"], stderr=subprocess.PIPE, text=True) as systop:
+        with subprocess.Popen([SYSTOP, "-w", f"{d}/t.pb", "--duration", "48h"], stderr=subprocess.PIPE, text=True) as systop, \
+             subprocess.Popen([SYSTOP, "-w", f"{d}/u.pb", "--window", "1"], stderr=subprocess.PIPE, text=True) as endless:
+            wait_for(lambda: helper_of(endless.pid, "systop-peek"), MORE_S, "no BPF")
             time.sleep(3)
             systop.terminate()
+            endless.terminate()
             _, err = systop.communicate(timeout=MORE_S)
-        assert f"saved {d}/t.pb: " in err and CUT not in err, err
+            assert f"saved {d}/t.pb: " in err and CUT not in err, err
+            _, err = endless.communicate(timeout=MORE_S)
+            assert float(re.search(r"([\d.]+) s, ", err)[1]) > 1.9 and CUT not in err, err
 
 
 def as_vmstat():

@@ -268,6 +268,7 @@ TEST(options, long_recordings)
 	assert_true(until_stopped.interval_ns * HISTORY_TICKS > 30 * SEC && !until_stopped.refreshes);
 	capture_plan_init(&until_stopped, SEC, 30);
 	assert_int_equal(until_stopped.interval_ns, SEC);
+	assert_true(until_stopped.window_s >= 48 * 3600);
 }
 
 int main(void)
