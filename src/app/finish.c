@@ -46,11 +46,11 @@ void finish_trace(struct systop *s, bool asked_to_end)
 	const struct save_part part = { s->plan.from_ns, s->plan.until_ns };
 	int err;
 
+	finish_save(s, -1); /* of --on or SIGUSR1 */
 	if (clock_ns(CLOCK_BOOTTIME) < s->plan.from_ns) {
 		fail(-ECANCELED, EXIT_STATUS_RUNTIME, "no trace: systop ended before --at, when the recording begins");
 		return;
 	}
-	finish_save(s, -1); /* of --on or SIGUSR1 */
 	s->recorded = true;
 	err = save_start(s->save, o->exporter, name, o->file_fd, "", &part);
 	finish_save(s, asked_to_end ? o->file_fd : -1);

@@ -88,9 +88,9 @@ static int timer_set(int fd, uint64_t first_ns, uint64_t ns)
 	return timerfd_settime(fd, 0, &its, NULL);
 }
 
-static int timer_new(uint64_t first_ns, uint64_t ns)
+static int timer_new(clockid_t clock, uint64_t first_ns, uint64_t ns)
 {
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	int fd = timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
 
 	if (fd >= 0 && timer_set(fd, first_ns, ns)) {
 		close(fd);
@@ -115,9 +115,9 @@ static int loop_open(struct loop *l)
 	if (l->epoll_fd < 0)
 		return -errno;
 	l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	l->tick_fd = timer_new(l->o->first_ns, l->o->interval_ns);
-	l->harvest_fd = timer_new(HARVEST_NS, HARVEST_NS);
-	l->end_fd = l->o->duration_ns ? timer_new(l->o->duration_ns, 0) : -1;
+	l->tick_fd = timer_new(l->o->clock, l->o->first_ns, l->o->interval_ns);
+	l->harvest_fd = timer_new(CLOCK_MONOTONIC, HARVEST_NS, HARVEST_NS);
+	l->end_fd = l->o->duration_ns ? timer_new(CLOCK_MONOTONIC, l->o->duration_ns, 0) : -1;
 	err = loop_watch(l, l->signal_fd);
 	if (!err)
 		err = loop_watch(l, l->tick_fd);

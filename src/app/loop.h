@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 /*
  * The main loop: one thread, epoll over a timer for refreshes, one for harvests, signals and the terminal. It knows no
@@ -38,7 +39,8 @@ struct loop_ops {
 
 struct loop_options {
 	uint64_t first_ns;    /* time to the first tick, */
-	uint64_t interval_ns; /* and between ticks */
+	uint64_t interval_ns; /* and between ticks, */
+	clockid_t clock;      /* by this clock */
 	uint64_t duration_ns; /* the loop ends after it; 0: it does not end by itself */
 	int terminal_fd;  /* -1: none; its end stops the loop */
 	int work_fds[LOOP_WORK_FDS]; /* -1: none */

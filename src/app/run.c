@@ -190,6 +190,8 @@ enum loop_verdict run_tick(void *arg)
 		return run_output_verdict(err);
 	if (verdict != LOOP_GO_ON)
 		return verdict;
+	if (s->plan.until_ns && clock_ns(CLOCK_BOOTTIME) >= s->plan.until_ns)
+		return LOOP_STOP;
 	return o->iterations && ++s->ticks == o->iterations ? LOOP_STOP : LOOP_GO_ON;
 }
 
@@ -391,15 +393,20 @@ static int begin_output(struct systop *s)
 	return err ? fail(err, EXIT_STATUS_RUNTIME, "cannot begin the output: %s", strerror(-err)) : 0;
 }
 
-/* Before systop is ready: the number of refreshes. */
+/* Longest recording that -n can ask for. */
+#define COUNTED_MAX_NS (INT32_MAX * 1000000000ULL)
+
+/* Before systop is ready. -n is a duration, too: there are refreshes before --at. */
 static void plan_capture(struct systop *s)
 {
 	struct options *o = &s->options;
+	uint64_t counted = o->iterations <= COUNTED_MAX_NS / o->interval_ns ? o->iterations * o->interval_ns : 0;
 
 	s->plan = (struct capture_plan){ .at = o->at, .duration_ns = o->duration_ns };
+	if (counted && (!o->duration_ns || counted < o->duration_ns))
+		s->plan.duration_ns = counted;
+	o->iterations = 0;
 	capture_plan_init(&s->plan, o->interval_ns, o->window_s);
-	if (o->duration_ns && (!o->iterations || o->iterations > s->plan.refreshes))
-		o->iterations = s->plan.refreshes;
 }
 
 /* Ends like a process killed by the signal, so that a shell reports 128 + its number. */
@@ -425,6 +432,7 @@ static void run_loop(struct systop *s, int *signal_number)
 	const struct loop_options o = {
 		.first_ns = window ? s->plan.first_ns : screen ? first_wait(s) : s->options.interval_ns,
 		.interval_ns = window ? s->plan.interval_ns : screen ? s->settings.delay_ns : s->options.interval_ns,
+		.clock = window ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, /* a recording ends by the time, also if the host was suspended */
 		.duration_ns = window ? 0 : s->options.duration_ns,
 		.terminal_fd = screen ? STDIN_FILENO : -1,
 		.work_fds = { names_fd(s->names), collect_files_fd(s->collect), collect_blocked_fd(s->collect),

@@ -26,7 +26,7 @@ static uint64_t interval_of(uint64_t duration_ns, uint64_t window_ns, uint64_t i
 	if (interval_ns < least)
 		interval_ns = least;
 	parts = (duration_ns + interval_ns - 1) / interval_ns;
-	return parts ? duration_ns / parts : interval_ns;
+	return parts ? (duration_ns + parts - 1) / parts : interval_ns; /* the last one is not before the end */
 }
 
 void capture_plan_init(struct capture_plan *p, uint64_t interval_ns, unsigned int window_s)
@@ -40,7 +40,6 @@ void capture_plan_init(struct capture_plan *p, uint64_t interval_ns, unsigned in
 		wait += p->at.seconds * SECOND_NS;
 	p->begins_ns = clock_ns(CLOCK_BOOTTIME) + wait;
 	p->interval_ns = interval_of(p->duration_ns, window_s * SECOND_NS, interval_ns);
-	p->refreshes = p->duration_ns / p->interval_ns;
 	p->window_s = ((p->duration_ns ? p->duration_ns : TRACE_INDEX_WINDOW_MAX_NS) + SECOND_NS - 1) / SECOND_NS + 1;
 }
 
@@ -50,5 +49,5 @@ void capture_plan_begin(struct capture_plan *p)
 
 	p->from_ns = now > p->begins_ns ? now : p->begins_ns;
 	p->until_ns = p->duration_ns ? p->from_ns + p->duration_ns : 0;
-	p->first_ns = p->interval_ns + p->from_ns - now;
+	p->first_ns = (p->from_ns - now + p->interval_ns - 1) % p->interval_ns + 1;
 }

@@ -11,11 +11,10 @@ struct capture_plan {
 	struct schedule at;         /* when it begins */
 	uint64_t duration_ns;       /* how long it lasts; 0: until stopped */
 	uint64_t interval_ns;       /* between refreshes */
-	uint64_t refreshes;         /* number of refreshes; 0: until stopped */
 	unsigned int window_s;      /* a window that holds all of it, s */
 	uint64_t begins_ns;         /* earliest beginning; CLOCK_BOOTTIME, like all below */
 	uint64_t from_ns, until_ns; /* the part that is saved; 0: no end */
-	uint64_t first_ns;          /* from now to the first refresh */
+	uint64_t first_ns;          /* from now to the first refresh; they go on until it begins, and one is at that time */
 };
 
 /* capture_plan_init - call before systop is ready, with p->at and p->duration_ns set. @interval_ns: approximate time

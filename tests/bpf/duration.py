@@ -166,13 +166,19 @@ def as_vmstat():
 
 
 def before_it_began():
-    """-w --at: ended before the recording began, it reports that, and writes nothing."""
+    """-w --at: until the recording begins, a trace can be saved; ended before that, it reports it, and writes nothing."""
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "trace")
-        with subprocess.Popen([SYSTOP, "-w", path, "--at", "+600"], stderr=subprocess.PIPE, text=True) as systop:
+        path, saved = os.path.join(folder, "trace"), os.path.join(folder, "saved")
+        with subprocess.Popen([SYSTOP, "-w", path, "-o", saved, "--at", "+600"], stderr=subprocess.PIPE, text=True) as systop:
             time.sleep(MORE_S / 4)
+            systop.send_signal(signal.SIGUSR1)
+            end = time.monotonic() + MORE_S
+            while not os.path.exists(saved) and time.monotonic() < end:
+                time.sleep(0.05)
+            there = os.path.exists(saved)
             systop.send_signal(signal.SIGINT)
             said = systop.communicate(timeout=MORE_S)[1]
+        assert there and re.match(rf"systop: saved {saved}: .*, [1-9]\d*\.\d s, ", said), said
         assert systop.returncode == 1 and "before --at" in said and "fix" not in said, (systop.returncode, said)
         assert not os.path.exists(path)
 

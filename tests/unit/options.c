@@ -8,6 +8,7 @@
 #include "export/exporter.h"
 #include "model/tick.h"
 #include "save/capture_plan.h"
+#include "util/clock.h"
 #include "util/fail.h"
 
 #define SEC 1000000000ULL
@@ -255,20 +256,40 @@ TEST(options, long_recordings)
 
 	FOR_EACH (c, cases) {
 		struct capture_plan p = { .duration_ns = c->duration_ns };
-		uint64_t sum;
+		uint64_t refreshes, sum;
 
 		capture_plan_init(&p, SEC, 30);
-		sum = p.refreshes * p.interval_ns;
-		assert_true(p.refreshes >= 1 && p.refreshes <= c->most);
+		refreshes = (c->duration_ns + p.interval_ns - 1) / p.interval_ns;
+		sum = refreshes * p.interval_ns;
+		assert_true(refreshes >= 1 && refreshes <= c->most);
 		assert_true(p.interval_ns <= 60 * SEC);
-		assert_true(sum <= c->duration_ns && c->duration_ns - sum <= p.refreshes);
+		assert_true(sum >= c->duration_ns && sum - c->duration_ns < refreshes);
 		assert_true(p.window_s >= 1);
 	}
 	capture_plan_init(&until_stopped, SEC / 10, 30);
-	assert_true(until_stopped.interval_ns * HISTORY_TICKS > 30 * SEC && !until_stopped.refreshes);
+	assert_true(until_stopped.interval_ns * HISTORY_TICKS > 30 * SEC);
 	capture_plan_init(&until_stopped, SEC, 30);
 	assert_int_equal(until_stopped.interval_ns, SEC);
 	assert_true(until_stopped.window_s >= 48 * 3600);
+}
+
+/* Until --at, however far away, there are refreshes as later, and one is when the recording begins. */
+TEST(options, a_recording_later)
+{
+	struct capture_plan p = { .at = { SCHEDULE_IN, 3600 }, .duration_ns = 10 * SEC };
+	uint64_t before, after;
+
+	capture_plan_init(&p, SEC, 30);
+	before = clock_ns(CLOCK_BOOTTIME);
+	capture_plan_begin(&p);
+	after = clock_ns(CLOCK_BOOTTIME);
+	assert_true(p.from_ns - after > 3590 * SEC);
+	assert_int_equal(p.until_ns, p.from_ns + 10 * SEC);
+	assert_true(p.first_ns && p.first_ns <= p.interval_ns);
+	assert_true((p.from_ns - p.first_ns - before) % p.interval_ns <= after - before);
+	p.begins_ns = 0;
+	capture_plan_begin(&p);
+	assert_int_equal(p.first_ns, p.interval_ns);
 }
 
 int main(void)
@@ -277,5 +298,5 @@ int main(void)
 		  cmocka_unit_test(options_sorting),
 		  cmocka_unit_test(options_threads), cmocka_unit_test(options_together), cmocka_unit_test(options_refused),
 		  cmocka_unit_test(options_bad_values), cmocka_unit_test(options_long_filters),
-		  cmocka_unit_test(options_long_recordings));
+		  cmocka_unit_test(options_long_recordings), cmocka_unit_test(options_a_recording_later));
 }
