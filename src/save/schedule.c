@@ -37,20 +37,28 @@ int schedule_parse(const char *text, struct schedule *t)
 	return 0;
 }
 
+/* That time of day @days after today: days can have 23 or 25 hours. */
+static uint64_t clock_time(const struct schedule *t, const struct timespec *now, int days)
+{
+	struct tm tm;
+
+	localtime_r(&now->tv_sec, &tm);
+	tm.tm_mday += days;
+	tm.tm_hour = t->seconds / 3600;
+	tm.tm_min = t->seconds / 60 % 60;
+	tm.tm_sec = t->seconds % 60;
+	tm.tm_isdst = -1;
+	return mktime(&tm) * SEC;
+}
+
 uint64_t schedule_wait(const struct schedule *t, const struct timespec *now)
 {
 	uint64_t at = now->tv_sec * SEC + now->tv_nsec, then;
-	struct tm tm;
 
 	switch (t->kind) {
 	case SCHEDULE_CLOCK:
-		localtime_r(&now->tv_sec, &tm);
-		tm.tm_hour = t->seconds / 3600;
-		tm.tm_min = t->seconds / 60 % 60;
-		tm.tm_sec = t->seconds % 60;
-		tm.tm_isdst = -1;
-		then = mktime(&tm) * SEC;
-		return then > at ? then - at : then + DAY * SEC - at;
+		then = clock_time(t, now, 0);
+		return (then > at ? then : clock_time(t, now, 1)) - at;
 	case SCHEDULE_IN:
 		return t->seconds * SEC;
 	case SCHEDULE_MULTIPLE:

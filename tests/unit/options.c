@@ -2,7 +2,9 @@
 /* What the command line means: options by themselves, and together in any order. */
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "app/options.h"
 #include "export/exporter.h"
@@ -292,11 +294,36 @@ TEST(options, a_recording_later)
 	assert_int_equal(p.first_ns, p.interval_ns);
 }
 
+/* A time of day is that of the clock on the wall, also across a change of summer time. */
+TEST(options, times_of_day)
+{
+	static const struct {
+		const char *at;
+		time_t now;
+		uint64_t hours;
+	} cases[] = {
+		{ "@12:00", 1774692000, 1 },  /* Saturday, 2026-03-28, 11:00 */
+		{ "@12:00", 1774699200, 22 }, /* 13:00; the clock goes forward in the night */
+		{ "@10:00", 1792843200, 21 }, /* Saturday, 2026-10-24, 14:00; it goes back */
+	};
+	struct schedule at;
+
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	FOR_EACH (c, cases) {
+		assert_int_equal(schedule_parse(c->at, &at), 0);
+		assert_int_equal(schedule_wait(&at, &(struct timespec){ .tv_sec = c->now }), c->hours * 3600 * SEC);
+	}
+	unsetenv("TZ");
+	tzset();
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(options_durations), cmocka_unit_test(options_interval_and_count),
 		  cmocka_unit_test(options_sorting),
 		  cmocka_unit_test(options_threads), cmocka_unit_test(options_together), cmocka_unit_test(options_refused),
 		  cmocka_unit_test(options_bad_values), cmocka_unit_test(options_long_filters),
-		  cmocka_unit_test(options_long_recordings), cmocka_unit_test(options_a_recording_later));
+		  cmocka_unit_test(options_long_recordings), cmocka_unit_test(options_a_recording_later),
+		  cmocka_unit_test(options_times_of_day));
 }
