@@ -304,16 +304,17 @@ static void write_numbers(struct trace *t)
 	lost = perfetto_counter(t->p, top, "lost events", PERFETTO_COUNT);
 	for (size_t i = 0; i < t->index->ticks.nr; i++) {
 		uint64_t began = i ? ticks[i - 1].at : ticks[i].began; /* before the first one that is remembered they are unknown */
+		uint64_t at = ticks[i].at < t->index->end ? ticks[i].at : t->index->end;
 
 		began = began > t->start ? began : t->start;
-		if (ticks[i].at < t->start || ticks[i].at > t->index->end)
+		if (ticks[i].at < t->start || began >= t->index->end)
 			continue;
 		for (int m = 0; m < METRIC_COUNT; m++)
 			if (metrics[m].counter && ticks[i].values[m] != VALUE_NA)
 				perfetto_count(t->p, began, tracks[m], ticks[i].values[m]);
 		if (ticks[i].steal_ns != VALUE_NA)
 			perfetto_count(t->p, began, steal, ticks[i].steal_ns);
-		perfetto_count(t->p, ticks[i].at, lost, ticks[i].loss);
+		perfetto_count(t->p, at, lost, ticks[i].loss);
 	}
 	trace_cgroup_counters(t, top);
 	/* The last event: threads that still run are drawn up to it. */
