@@ -208,6 +208,70 @@ TEST(window, a_number_that_is_used_again)
 	forget();
 }
 
+/* When the kernel frees a thread in the trace, ms since its start; 0: never. */
+static uint64_t freed(int32_t tid)
+{
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < trace.read->n_packet; i++) {
+		const PB(FtraceEventBundle) *b = trace.read->packet[i]->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_FTRACE_EVENTS
+							 ? trace.read->packet[i]->ftrace_events
+							 : NULL;
+
+		for (size_t k = 0; b && k < b->n_event; k++) {
+			const PB(FtraceEvent) *e = b->event[k];
+
+			if (e->event_case != PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SCHED_PROCESS_FREE || e->sched_process_free->pid != tid)
+				continue;
+			assert_int_equal(at, 0);
+			at = (e->timestamp - START) / MS;
+		}
+	}
+	return at;
+}
+
+/* A thread that runs for a ms, and ends. */
+#define DIES(cpu, ms, who) \
+	{ cpu, { .at = ((ms)-1) * MS, .kind = RING_SWITCH, .tid = (who), .other = 0, .state = RING_IDLE } }, \
+	{ cpu, { .at = (ms) * MS, .kind = RING_SWITCH, .tid = 0, .other = (who), .state = RING_DEAD } }
+
+/* A process ends with its last thread, not with its first one. */
+TEST(window, ends)
+{
+	static const struct scene_event events[] = {
+		DIES(0, 100, 100), /* 101 goes on for a while, */
+		DIES(0, 110, 110), /* 111 to the end, */
+		DIES(0, 120, 120), /* and 121 becomes 120 */
+		DIES(0, 130, 130),
+		{ 1, { .at = 121 * MS, .kind = RING_EXEC, .tid = 120, .other = 121 } },
+		DIES(1, 300, 101),
+		DIES(1, 400, 122),
+	};
+	static const struct {
+		pid_t tid, tgid;
+		uint64_t to;
+	} threads[] = {
+		{ 100, 100, 200 * MS }, { 101, 100, 1500 * MS }, { 110, 110, 200 * MS }, { 111, 110, UINT64_MAX },
+		{ 120, 120, UINT64_MAX }, { 121, 120, 121 * MS }, { 122, 120, 500 * MS }, { 130, 130, 1500 * MS },
+	};
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_begin();
+
+	FOR_EACH (th, threads) {
+		struct life l = { .tid = th->tid, .tgid = th->tgid, .start_ns = START - SEC, .priority = 120, .comm = "thread" };
+
+		trace_index_thread(m, &l, l.start_ns, th->to < UINT64_MAX ? START + th->to : UINT64_MAX, STATE_SLEEP);
+	}
+	write_scene(m, &s);
+	assert_int_equal(freed(100), 300);
+	assert_int_equal(freed(101), 300);
+	assert_int_equal(freed(110), 0);
+	assert_int_equal(freed(120), 0);
+	assert_int_equal(freed(122), 400);
+	assert_int_equal(freed(130), 130);
+	forget();
+}
+
 /* What a trace says of a thread's names: "at sh>cat", or "at exec cat", each with a blank. */
 static const char *names_of(int64_t tid)
 {
@@ -345,7 +409,7 @@ TEST(window, of_days_is_its_end)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start), cmocka_unit_test(window_a_number_that_is_used_again),
-		  cmocka_unit_test(window_names), cmocka_unit_test(window_numbers_of_refreshes),
+		  cmocka_unit_test(window_ends), cmocka_unit_test(window_names), cmocka_unit_test(window_numbers_of_refreshes),
 		  cmocka_unit_test(window_right_after_the_start_has_no_length),
 		  cmocka_unit_test(window_of_days_is_its_end));
 }

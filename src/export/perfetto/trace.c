@@ -61,11 +61,8 @@ static void on_switch(struct trace *t, const struct event *e)
 		state = 0;
 	trace_seen(t, next.tid, e->at, SEEN_RAN);
 	perfetto_cpu_switch(t->p, e->at, state, &next);
-	if (e->state == RING_DEAD && left > 0 && left < PERFETTO_OUTSIDER(0)) {
-		struct perfetto_task dead = trace_task(t, left, e->at);
-
-		perfetto_cpu_freed(t->p, e->at + 1, &dead);
-	}
+	if (e->state == RING_DEAD && left > 0 && left < PERFETTO_OUTSIDER(0))
+		trace_died(t, left, e->at);
 	t->before = left;
 	t->current = next.tid;
 	t->since = e->at;
@@ -179,6 +176,10 @@ static int on_event_before(void *arg, const struct event *e)
 
 	if (e->kind == RING_RENAME && e->at <= t->index->end)
 		trace_will_be_renamed(t, e->tid, e->at);
+	if (e->kind == RING_EXEC && e->at <= t->index->end)
+		trace_will_exec(t, e->tid, e->at);
+	if (e->kind == RING_SWITCH && e->state == RING_DEAD && e->at <= t->index->end)
+		trace_will_die(t, e->other, e->at);
 	if (e->at > t->index->end)
 		on_event_after(t, e);
 	return t->err;
@@ -238,6 +239,7 @@ static int write_cpus(struct trace *t)
 	for (uint32_t cpu = 0; cpu < nr && !err; cpu++)
 		if (t->capture->has(t->capture->arg, cpu))
 			err = t->capture->events(t->capture->arg, cpu, t->start + 1, on_event_before, t, &loss);
+	trace_survivors(t);
 	for (uint32_t cpu = 0; cpu < nr && !err; cpu++) {
 		t->percent = 5 + 90 * cpu / nr;
 		if (!wanted(t))

@@ -36,6 +36,8 @@ struct trace {
 	uint64_t devices, cpus;   /* groups of such tracks, 0: not created yet */
 	struct map block_ends;    /* tid + 1 -> end of its last block */
 	struct map born;          /* tid + 1 -> start of its last life that was written */
+	struct map ends;          /* tid + 1 -> its last death or exec, << 1, + 1 if it is a death */
+	struct map last_deaths;   /* tgid -> when the last of its threads dies; UINT64_MAX: not in the trace */
 	struct map renamed_first, renamed_last; /* thread's entry in the index + 1 -> when it was renamed while that was valid */
 	uint64_t *cgroup_ns;      /* [cgroup * seconds + second] */
 	uint32_t seconds;
@@ -56,6 +58,14 @@ void trace_unborn(struct trace *t);
 void trace_will_be_renamed(struct trace *t, int32_t tid, uint64_t at);
 void trace_renamed(struct trace *t, int32_t tid, uint64_t at);
 const char *trace_name(const struct trace *t, int32_t tid, uint64_t at);
+
+/* The kernel frees a process's first thread after all others, which ends the process in the trace. trace_will_die,
+ * trace_will_exec - call them for all of these events, then trace_survivors, before the first of trace_died, which writes the
+ * end of a thread, and of its process if no thread of it is left. */
+void trace_will_die(struct trace *t, int32_t tid, uint64_t at);
+void trace_will_exec(struct trace *t, int32_t tid, uint64_t at);
+void trace_survivors(struct trace *t);
+void trace_died(struct trace *t, int32_t tid, uint64_t at);
 
 /* trace_task - a thread's identity in the trace, on the present CPU. */
 struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at);

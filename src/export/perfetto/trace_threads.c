@@ -41,6 +41,8 @@ void trace_threads_end(struct trace *t)
 	map_fini(&t->rows);
 	map_fini(&t->block_ends);
 	map_fini(&t->born);
+	map_fini(&t->ends);
+	map_fini(&t->last_deaths);
 	map_fini(&t->renamed_first);
 	map_fini(&t->renamed_last);
 }
@@ -212,6 +214,62 @@ struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
 	if (t->index->scoped || tid < 0)
 		return (struct perfetto_task){ PERFETTO_OUTSIDER(t->cpu), 120, PERFETTO_OUTSIDER_COMM };
 	return (struct perfetto_task){ tid, 120, "?" };
+}
+
+/* --- Ends */
+
+/* Events of other CPUs can be later. */
+static void remember_latest(struct trace *t, struct map *m, uint64_t key, uint64_t at)
+{
+	if (at > (uintptr_t)map_get(m, key))
+		trace_remember(t, m, key, at);
+}
+
+void trace_will_die(struct trace *t, int32_t tid, uint64_t at)
+{
+	const struct trace_index_thread *th = trace_index_who(t->index, tid, at);
+
+	if (!th)
+		return;
+	remember_latest(t, &t->ends, (uint64_t)tid + 1, at << 1 | 1);
+	remember_latest(t, &t->last_deaths, th->tgid, at);
+}
+
+/* A thread that calls exec takes the number of the first one, which has died. */
+void trace_will_exec(struct trace *t, int32_t tid, uint64_t at)
+{
+	remember_latest(t, &t->ends, (uint64_t)tid + 1, at << 1);
+}
+
+void trace_survivors(struct trace *t)
+{
+	const struct trace_index_thread *all = TRACE_INDEX_AT(t->index, threads, struct trace_index_thread);
+
+	for (size_t i = 0; i < t->index->threads.nr; i++) {
+		uint64_t end = (uintptr_t)map_get(&t->ends, (uint64_t)all[i].tid + 1);
+		bool died = end & 1 && end >> 1 >= all[i].start_ns;
+
+		if (!died && all[i].start_ns <= t->index->end && all[i].to > t->index->end)
+			trace_remember(t, &t->last_deaths, all[i].tgid, UINT64_MAX);
+	}
+}
+
+static void write_freed(struct trace *t, int32_t tid, uint64_t at)
+{
+	struct perfetto_task dead = trace_task(t, tid, at);
+
+	if (dead.tid == tid) /* it is in scope */
+		perfetto_cpu_freed(t->p, at + 1, &dead);
+}
+
+void trace_died(struct trace *t, int32_t tid, uint64_t at)
+{
+	const struct trace_index_thread *th = trace_index_who(t->index, tid, at);
+
+	if (!th || th->tgid != tid)
+		write_freed(t, tid, at);
+	if (th && (uintptr_t)map_get(&t->last_deaths, th->tgid) == at)
+		write_freed(t, th->tgid, at);
 }
 
 /* --- Threads blocked at the start */
