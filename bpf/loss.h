@@ -18,7 +18,7 @@
 	_(IRQ,           "irq",           "interrupts whose beginning or end was not seen: not counted") \
 	_(FILES,         "files",         "stacks in a mapped file for which no id was free: those frames have no file and no name") \
 	_(WAITS,         "waits",         "long waits, sleeps and wakeups beyond the budget: their blocker or waker is unknown") \
-	_(STACK_EVENTS,  "stack_events",  "samples and blocks whose stacks were overwritten before they were read") \
+	_(STACK_EVENTS,  "stack_events",  "samples and blocks whose stacks were overwritten before they were read, or that were too many for a refresh") \
 	_(COMMANDS,      "commands",      "command lines for which there was no room, or whose thread was gone: known late, if the process lives on") \
 	_(SCOPE,         "scope",         "cgroups of -c for which the scope had no room: their threads are not shown")
 

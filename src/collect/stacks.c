@@ -19,6 +19,11 @@
 /* If all CPUs together have these, they are read before the next tick: a quarter of one CPU's ring. */
 #define EVENTS_DUE (STACK_EVENTS / 4)
 
+/* Limit of events that a tick shows: this many for each CPU, or PENDING_LEAST if that is more. At 99 Hz the longest interval has
+ * up to 12,000 of each CPU. */
+#define PENDING_CPU (16U << 10)
+#define PENDING_LEAST (1U << 20)
+
 /* Stacks are kept this much longer than the window: a trace waits for names before it is written. */
 #define OLD_MARGIN_NS 30000000000ULL
 
@@ -165,6 +170,11 @@ static void turn(struct stacks *s)
 
 /* --- Reading the rings */
 
+static bool is_crowded(const struct stacks *s)
+{
+	return s->nr_pending >= PENDING_LEAST && s->nr_pending >= (size_t)s->mem.nr_cpus * PENDING_CPU;
+}
+
 static int keep(struct stacks *s, const struct stack_event *e)
 {
 	struct pending p = { .event = *e };
@@ -172,6 +182,10 @@ static int keep(struct stacks *s, const struct stack_event *e)
 
 	if (e->slot >= s->mem.max_slots)
 		return 0;
+	if (is_crowded(s)) {
+		s->lost++;
+		return 0;
+	}
 	newest = e->slot ? &s->newest[e->slot] : &s->idle;
 	p.user = find_stack(s, e->user);
 	p.kernel = find_stack(s, e->kernel);

@@ -146,6 +146,26 @@ TEST(stacks, what_the_window_has_keeps_its_stack_however_often_the_dictionary_tu
 	assert_int_equal(stacks_lost(stacks), 0);
 }
 
+/* A refresh that is very long, with very many samples, takes no more memory than one of a million; the next one begins anew. */
+TEST(stacks, a_refresh_has_a_limit)
+{
+	const uint64_t most = 1 << 20;
+	uint32_t id;
+
+	begin_with(30 * SEC, 1 << 20);
+	id = write_stack(1, 3);
+	for (uint64_t i = 0; i < most + 3 * STACK_EVENTS; i++) {
+		write_sample(id);
+		if (i % STACK_EVENTS == STACK_EVENTS - 1)
+			assert_int_equal(stacks_drain(stacks), 0);
+	}
+	assert_int_equal(stacks_lost(stacks), 3 * STACK_EVENTS);
+	stacks_end(stacks);
+	write_sample(id);
+	assert_int_equal(stacks_drain(stacks), 0);
+	assert_int_equal(stacks_lost(stacks), 3 * STACK_EVENTS);
+}
+
 /* Hours of new stacks take no more memory than the window's stacks. */
 TEST(stacks, what_left_the_window_makes_room)
 {
@@ -293,8 +313,9 @@ TEST(stacks, many_do_not_wait_for_the_next_tick)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test_setup_teardown(stacks_what_the_window_has_keeps_its_stack_however_often_the_dictionary_turns,
-						  begin, end),
+	RUN_TESTS(cmocka_unit_test_setup_teardown(stacks_a_refresh_has_a_limit, begin, end),
+		  cmocka_unit_test_setup_teardown(stacks_what_the_window_has_keeps_its_stack_however_often_the_dictionary_turns, begin,
+						  end),
 		  cmocka_unit_test_setup_teardown(stacks_what_left_the_window_makes_room, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_above_what_they_may_take_the_oldest_go_and_are_counted, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_events_that_were_overwritten_are_counted, begin, end),
