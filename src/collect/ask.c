@@ -19,6 +19,7 @@
 #include "collect/stacks.h"
 #include "collect/unwind_tables.h"
 #include "model/model.h"
+#include "record/rings.h"
 #include "slot.h"
 #include "util/file.h"
 
@@ -180,6 +181,11 @@ void collect_sample_rate(const struct collect *c, long *start, long *now)
 const struct rings *collect_rings(const struct collect *c)
 {
 	return c->recorder;
+}
+
+void collect_hold_rings(struct collect *c, bool held)
+{
+	rings_hold(c->recorder, held);
 }
 
 int collect_nr_cpus(const struct collect *c)

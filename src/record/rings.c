@@ -45,7 +45,7 @@ struct rings {
 	struct rings_options o;
 	struct cpu_ring *cpus;
 	int made;
-	bool shed;
+	bool shed, held;
 	int err;
 	struct event_mark *scratch;
 	uint64_t apart_ns; /* least time from a mark to the next but one */
@@ -200,10 +200,14 @@ int rings_grow(struct rings *r)
 	return r->err ? r->err : 1;
 }
 
-void rings_shed(struct rings *r, bool shed)
+static bool is_gone(const struct rings *r)
 {
-	r->shed = shed;
-	for (uint32_t cpu = 0; shed && cpu < (uint32_t)r->o.nr_cpus; cpu++) {
+	return r->shed && !r->held;
+}
+
+static void free_if_gone(struct rings *r)
+{
+	for (uint32_t cpu = 0; is_gone(r) && cpu < (uint32_t)r->o.nr_cpus; cpu++) {
 		struct cpu_ring *c = &r->cpus[cpu];
 
 		if (c->fd < 0)
@@ -214,6 +218,18 @@ void rings_shed(struct rings *r, bool shed)
 		c->nr_marks = 0;
 		r->made--;
 	}
+}
+
+void rings_shed(struct rings *r, bool shed)
+{
+	r->shed = shed;
+	free_if_gone(r);
+}
+
+void rings_hold(struct rings *r, bool held)
+{
+	r->held = held;
+	free_if_gone(r);
 }
 
 uint64_t rings_bytes(const struct rings *r)
@@ -285,7 +301,7 @@ int rings_fd(const struct rings *r, int cpu)
 
 uint32_t rings_slots(const struct rings *r)
 {
-	return r->shed ? 0 : r->o.slots;
+	return is_gone(r) ? 0 : r->o.slots;
 }
 
 void rings_health(const struct rings *r, struct health *h)

@@ -51,9 +51,10 @@ void rings_free(struct rings *r);
 bool rings_missing(const struct rings *r);
 int rings_grow(struct rings *r);
 
-/* rings_shed - @shed: stops recording and frees the rings; else rings_grow() makes new ones. rings_bytes - memory of all
- * rings. */
+/* rings_shed - @shed: stops recording and frees the rings; else rings_grow() makes new ones. rings_hold - @held: they
+ * are not freed before it is called again without. rings_bytes - memory of all rings. */
 void rings_shed(struct rings *r, bool shed);
+void rings_hold(struct rings *r, bool held);
 uint64_t rings_bytes(const struct rings *r);
 
 /* rings_tick - notes how far each ring is at @boottime_ns: slots need it for their full time. */

@@ -162,6 +162,7 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 		return err;
 	}
 	s->state = SAVE_NAMES;
+	collect_hold_rings(s->o.collect, true); /* the index is made of their marks */
 	s->who = s->tick ? process_info_request(s->o.process_info_role, s->tick, s->o.arguments) : NULL;
 	collect_stacks(s->o.collect, ask_stack, s);
 	snprintf(s->text, sizeof(s->text), "saving: fetching function names");

@@ -71,6 +71,8 @@ void save_close(struct save *s, int err, bool said)
 		remove_rest(s);
 	process_info_free(s->who);
 	s->who = NULL;
+	if (s->state == SAVE_NAMES)
+		collect_hold_rings(s->o.collect, false);
 	s->state = SAVE_IDLE;
 	s->failure.err = err;
 	name_cause(s);
@@ -226,6 +228,7 @@ void save_write_now(struct save *s)
 
 	r.exporter = exporter_place(s->exporter);
 	index = capture_metadata(&s->o, s->tick, &s->end, s->who, s->reason);
+	collect_hold_rings(s->o.collect, false);
 	err = index < 0 ? index : send_request(s, &r, index);
 
 	if (index >= 0)

@@ -3,13 +3,15 @@
 
 import os
 import shlex
+import signal
 import statistics
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
-from harness import HIDEPID, STATES, Cgroup, Load, Systop, begin, load_path, rows_of  # noqa: E402
+from harness import HIDEPID, STATES, Cgroup, Load, Systop, begin, helper_of, load_path, rows_of, wait_for  # noqa: E402
 from tmux import SYSTOP, Terminal  # noqa: E402
 
 # As the collectors' rows have it.
@@ -99,6 +101,19 @@ def memory():
         assert not any(line["shed"] for line in s.rest())
 
 
+def while_saving():
+    """The first refresh exceeds the limit, while a save waits for it."""
+    with tempfile.TemporaryDirectory() as folder, \
+         Systop("-d", "1", "-n", "2", "--max-mem", "1M", "--window", "1", "--window-mem", "64M", "-o", f"{folder}/trace") as s:
+        wait_for(lambda: helper_of(s.proc.pid, "systop-commands"), 30, "no BPF")
+        time.sleep(0.4)
+        s.proc.send_signal(signal.SIGUSR1)
+        lines = s.rest()
+        text = s.proc.stderr.read().decode()
+    assert lines[0]["shed"] == ["recorder"], lines[0]["shed"]
+    assert f"saved {folder}/trace: " in text and " 0 events" not in text, text
+
+
 def said():
     with Terminal(120, 150) as t:
         t.start("--max-cpu", "0.1", "-d", "0.3")
@@ -121,6 +136,7 @@ def main():
     tap = begin()
     tap.case("under a load details go in their order, the cost falls below the limit, and they come back", under_load)
     tap.case("memory: the recorder goes", memory)
+    tap.case("a trace that is being saved is completed before the recorder goes", while_saving)
     tap.case("it is said on the screen", said)
     tap.case("memory of helpers that /proc hides", unknown)
     tap.done()

@@ -201,6 +201,12 @@ int bpf_map_create(enum bpf_map_type type, const char *name, __u32 key, __u32 va
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+int bpf_map_delete_elem(int fd, const void *key)
+{
+	(void)fd, (void)key;
+	return 0;
+}
+
 int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
 	(void)key, (void)value, (void)flags;
@@ -234,6 +240,36 @@ TEST(keep, a_cpu_that_comes_has_a_ring)
 	online_free(online);
 }
 
+/* Above a limit the rings go, but not while they are held. */
+TEST(keep, rings_that_are_held_go_later)
+{
+	static struct cpu_slot cpu;
+	struct rings_options o = { .map_fd = 0, .pattern_fd = -1, .cpus = &cpu, .nr_cpus = 1, .max_bytes = 1 << 20, .slots = SLOTS,
+				   .window_s = 30 };
+	struct online *online;
+	struct rings *r;
+	uint32_t nr;
+
+	cpus_online = "0";
+	o.online = online = online_new(1);
+	r = rings_new(&o);
+	assert_non_null(r);
+	assert_int_equal(rings_grow(r), 1);
+	rings_hold(r, true);
+	rings_shed(r, true);
+	assert_int_equal(rings_slots(r), SLOTS);
+	assert_true(rings_fd(r, 0) >= 0);
+	rings_marks(r, 0, &nr);
+	assert_int_equal(nr, 1);
+	rings_hold(r, false);
+	assert_int_equal(rings_slots(r), 0);
+	assert_int_equal(rings_fd(r, 0), -1);
+	rings_shed(r, false);
+	assert_int_equal(rings_slots(r), SLOTS);
+	rings_free(r);
+	online_free(online);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test_setup(keep_what_is_wanted_is_there_when_the_ring_has_gone_round, begin),
@@ -242,5 +278,6 @@ int main(void)
 		  cmocka_unit_test_setup(keep_what_is_too_much_for_memory_goes_to_the_folder, begin),
 		  cmocka_unit_test_setup(keep_if_one_cannot_be_copied_all_are_what_they_were, begin),
 		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin),
-		  cmocka_unit_test(keep_marks_of_many_refreshes), cmocka_unit_test(keep_a_cpu_that_comes_has_a_ring));
+		  cmocka_unit_test(keep_marks_of_many_refreshes), cmocka_unit_test(keep_a_cpu_that_comes_has_a_ring),
+		  cmocka_unit_test(keep_rings_that_are_held_go_later));
 }
