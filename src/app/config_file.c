@@ -43,8 +43,9 @@ static void user_dir(char *buf, size_t size)
 		snprintf(buf, size, "%s/.config/systop", home);
 }
 
-/* The user's file, see config_file(). */
+/* The user's file, see config_file(), and config_unused(). */
 static char user_file[PATH_MAX];
+static bool unused;
 
 static void find_user_file(void)
 {
@@ -62,6 +63,11 @@ static void find_user_file(void)
 const char *config_file(void)
 {
 	return user_file;
+}
+
+bool config_unused(void)
+{
+	return unused;
 }
 
 void config_themes(struct theme_files *files)
@@ -144,6 +150,7 @@ void config_read(struct settings *s, char *notice, size_t size)
 	snprintf(path, sizeof(path), "%s", user_file);
 	if (*path)
 		file = path_read(path, invoker()->uid, &why);
+	unused = *path && !file && errno != ENOENT;
 	if (!file && !why) {
 		snprintf(path, sizeof(path), "%s", ETC_FILE);
 		file = path_read(path, invoker()->uid, &why);
@@ -155,6 +162,8 @@ void config_read(struct settings *s, char *notice, size_t size)
 		return;
 	line = config_parse(s, file, error, sizeof(error));
 	fclose(file);
-	if (line)
-		snprintf(notice, size, "%s, line %d: %s; defaults are used", safe, line, error);
+	if (!line)
+		return;
+	snprintf(notice, size, "%s, line %d: %s; defaults are used", safe, line, error);
+	unused = !strcmp(path, user_file);
 }

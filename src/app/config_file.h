@@ -25,6 +25,10 @@ int config_parse(struct settings *s, FILE *file, char *why, size_t size);
  * directory may be on a file system that does not answer. */
 const char *config_file(void);
 
+/* config_unused - whether config_read() found the user's file, or could not look for it, and did not use it: the settings must
+ * not replace it, whatever it contains by now. */
+bool config_unused(void);
+
 /* config_home - the invoker's home directory. False: it is unknown, or does not fit. */
 bool config_home(char *buf, size_t size);
 

@@ -354,6 +354,11 @@ void config_write(struct config_writer *w, const struct settings *s, char *said,
 		snprintf(said, size, "config NOT written: neither XDG_CONFIG_HOME nor HOME is set");
 		return;
 	}
+	if (config_unused()) {
+		snprintf(said, size, "config NOT written: it was not used at the start, correct it and start systop again: %s",
+			 w->safe);
+		return;
+	}
 	err = helper_open(w->role, &w->helper);
 	if (!err)
 		err = put_text(s, r.text, sizeof(r.text));

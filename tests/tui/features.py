@@ -286,8 +286,12 @@ def config():
             t.wait(r"systoprc, line 2: ")
             t.wait("sort: expected a column's name")
             assert "secret" not in t.screen(), t.screen()
+            with open(path, "w") as f:
+                f.write("[view]\nsort = d_ns\n")
             t.keys("W")
-            t.wait(rf"config NOT written: line 2 is wrong, correct it first: {path}")
+            t.wait("config NOT written: it was not used at the start, correct it and start systop again")
+        with open(path) as f:
+            assert (again := f.read()) == "[view]\nsort = d_ns\n", again
         os.chmod(path, 0o666)
         with Terminal(100, 24, env) as t:
             t.start()

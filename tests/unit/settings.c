@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/config_file.h"
@@ -222,6 +223,43 @@ TEST(settings, file_with_an_error_is_not_written)
 	assert_int_equal(folder_drop(NULL), 0);
 }
 
+/* What W answers after a start with the file as it is. */
+static const char *written_after_start(const char *path)
+{
+	static char said[512];
+	struct config_writer w = { 0 };
+	struct settings s;
+
+	assert_int_equal(setenv("SYSTOPRC", path, 1), 0);
+	settings_default(&s);
+	config_read(&s, said, sizeof(said));
+	if (!access(path, F_OK)) { /* the user corrects it */
+		write_file(path, "[view]\nsort = d_ns\n");
+		chmod(path, 0600);
+	}
+	config_write(&w, &s, said, sizeof(said));
+	return said;
+}
+
+/* A file that was not used at the start has settings that systop does not know, also once it is correct. */
+TEST(settings, file_that_was_not_used_is_not_written)
+{
+	static const char unused[] = "config NOT written: it was not used at the start, correct it and start systop again: ";
+
+	assert_int_equal(invoker_find(), 0);
+	assert_int_equal(folder_new(NULL), 0);
+	assert_null(strstr(written_after_start(in_folder("none")), unused));
+	write_file(in_folder("rc"), "[view]\nsort = d_ns\n");
+	assert_null(strstr(written_after_start(in_folder("rc")), unused));
+	chmod(in_folder("rc"), 0666);
+	assert_non_null(strstr(written_after_start(in_folder("rc")), unused));
+	write_file(in_folder("rc"), "[view]\nsort = secret\n");
+	assert_non_null(strstr(written_after_start(in_folder("rc")), unused));
+	assert_int_equal(symlink("loop", in_folder("loop")), 0); /* a place in which it cannot be looked for */
+	assert_non_null(strstr(written_after_start(in_folder("loop")), unused));
+	assert_int_equal(folder_drop(NULL), 0);
+}
+
 /* The place of the file is found at the start: the home directory may not answer later. */
 TEST(settings, file_is_where_it_was)
 {
@@ -245,5 +283,6 @@ int main(void)
 		  cmocka_unit_test(settings_preset_keeps_bindings),
 		  cmocka_unit_test(settings_theme_with_a_long_path),
 		  cmocka_unit_test(settings_file_with_an_error_is_not_written),
+		  cmocka_unit_test(settings_file_that_was_not_used_is_not_written),
 		  cmocka_unit_test(settings_wrong_ones_are_refused));
 }
