@@ -140,6 +140,20 @@ static void give(struct containers *c, struct cgroup *cgroup, const struct thing
 		name_pod(c, cgroup, container->pod_name);
 }
 
+/* Whether the id in its path can be the host's: users, and what runs in a container, make cgroups of any name below their own. */
+static bool is_hosts(const struct cgroup *cgroup)
+{
+	const char *id = cgroup->owner->container_id;
+
+	for (const struct cgroup *above = cgroup->parent; above; above = above->parent) {
+		const struct owner *o = above->owner;
+
+		if (o && o->container && (!id || !o->container_id || strcmp(o->container_id, id)))
+			return false;
+	}
+	return cgroup->owner->user == OWNER_SYSTEM;
+}
+
 static struct thing *see(struct containers *c, const char *id, const char *runtime, bool pod)
 {
 	struct thing *t = id ? thing_of(c, id, pod) : NULL;
@@ -162,7 +176,7 @@ void containers_update(struct containers *c, struct cgroup *const *list, size_t 
 		for (size_t i = 0; i < nr; i++) {
 			const struct owner *o = list[i]->owner;
 
-			if (o && (o->container_id || o->pod_id))
+			if (o && (o->container_id || o->pod_id) && is_hosts(list[i]))
 				give(c, list[i], see(c, o->container_id, o->runtime, false), see(c, o->pod_id, NULL, true));
 		}
 	} while (c->generation != before);

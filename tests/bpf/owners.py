@@ -114,7 +114,9 @@ def names():
         host.file(f"{STORAGE}/{new_id(5)}/userdata/config.json", {"annotations": {"io.container.manager": "libpod"}})
         host.file(f"{STORAGE}/containers.json", [{"id": new_id(5), "names": ["cache"], "metadata": "{}"}])
         host.file(f"{STORAGE}/volatile-containers.json", [{"id": new_id(6), "names": ["job"]}])
-        os.makedirs(os.path.join(host.root, f"var/log/pods/kube-system_proxy-x7_{UID.format(7)}/proxy"))
+        for number in (7, 12):
+            os.makedirs(os.path.join(host.root, f"var/log/pods/kube-system_proxy-x{number}_{UID.format(number)}/proxy"))
+        user = "user.slice/user-1000.slice/user@1000.service"
         host.file(f"run/containerd/io.containerd.runtime.v2.task/default/{new_id(8)}/config.json",
                   {"annotations": {"nerdctl/name": "tool"}})
         infra = f"{new_id(11)[:12]}-infra"
@@ -137,10 +139,16 @@ def names():
             "machine.slice/systemd-nspawn@lab.service": ("lab", None, "systemd-nspawn@lab.service"),
             "system.slice/systemd-fsck@dev-disk-by\\x2duuid-7C2A.service":
                 (None, None, "systemd-fsck@dev-disk-by-uuid-7C2A.service"),
-            "user.slice/user-1000.slice/user@1000.service/app.slice/syncthing.service": (None, None, "syncthing.service"),
+            f"{user}/app.slice/syncthing.service": (None, None, "syncthing.service"),
             "user.slice/user-1000.slice/session-3.scope": (None, None, "session-3.scope"),
             f"system.slice/docker-{new_id(2)}.scope/system.slice/cron.service": ("web-2", None, "cron.service"),
             f"docker/{new_id(1)}/kubelet{'/' + pod_slice(9)}": ("web-1", UID.format(9), None),
+            # Those who run there made these, with ids of others.
+            f"{user}/x/docker-{new_id(2)}.scope": (new_id(2)[:12], None, "user@1000.service"),
+            f"{user}/{pod_slice(12)}": (None, UID.format(12), "user@1000.service"),
+            f"docker/{new_id(1)}/docker-{new_id(2)}.scope": (new_id(2)[:12], None, None),
+            f"docker/{new_id(1)}/{pod_slice(12)}": ("web-1", UID.format(12), None),
+            f"lxc/box/docker/{new_id(2)}": (new_id(2)[:12], None, None),
         }
         for path in wanted:
             host.cgroup(path)
