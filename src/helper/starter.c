@@ -38,7 +38,6 @@ static struct {
 	} slots[HELPER_SLOTS];
 	struct terminal terminal;
 	int tty; /* -1: there is nothing to restore */
-	int score_fd, score; /* its own oom_score_adj */
 } starter = { .tty = -1 };
 
 static void report_event(enum starter_event event, uint32_t id, pid_t pid, int err)
@@ -48,9 +47,28 @@ static void report_event(enum starter_event event, uint32_t id, pid_t pid, int e
 	helper_send(starter.socket, &a, sizeof(a), -1);
 }
 
-/* A helper gets no priority over what systop watches. */
+static int open_score(void)
+{
+	return open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+}
+
+/*
+ * A helper gets no priority over what systop watches, and is the first to be killed when memory runs out. It runs even
+ * if the kernel refuses the latter. In /proc, files of a process that cannot be dumped belong to root: without
+ * CAP_DAC_OVERRIDE they can be opened only while it can.
+ */
 static int step_back(void)
 {
+	int fd = open_score();
+
+	if (fd < 0 && !prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)) {
+		fd = open_score();
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	}
+	if (fd >= 0) {
+		dprintf(fd, "1000");
+		close(fd);
+	}
 	return getpriority(PRIO_PROCESS, 0) < 0 ? setpriority(PRIO_PROCESS, 0, 0) : 0;
 }
 
@@ -78,34 +96,6 @@ static void be_helper(const struct helper_role *role, int socket)
 	_exit(EXIT_SUCCESS);
 }
 
-/* Before the sandbox: in /proc, files of a process that cannot be dumped belong to root. */
-static void open_score(void)
-{
-	char text[16] = "";
-
-	starter.score_fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
-	if (starter.score_fd >= 0 && read(starter.score_fd, text, sizeof(text) - 1) <= 0)
-		file_close(&starter.score_fd);
-	starter.score = atoi(text);
-}
-
-/* A helper is the first to be killed when memory runs out: it inherits the score. It runs even if the kernel refuses that. */
-static pid_t start_process(int *pidfd)
-{
-	pid_t pid;
-	int err;
-
-	if (starter.score_fd >= 0)
-		dprintf(starter.score_fd, "1000");
-	/* Containers refuse clone3(). */
-	pid = syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, pidfd, NULL, NULL);
-	err = errno;
-	if (pid && starter.score_fd >= 0)
-		dprintf(starter.score_fd, "%d", starter.score);
-	errno = err;
-	return pid;
-}
-
 static void start_helper(const struct starter_request *r, int socket)
 {
 	struct slot *s = &starter.slots[r->id % HELPER_SLOTS];
@@ -116,7 +106,8 @@ static void start_helper(const struct starter_request *r, int socket)
 		report_event(STARTER_FAILED, r->id, 0, EINVAL);
 		return;
 	}
-	pid = start_process(&pidfd);
+	/* Containers refuse clone3(). */
+	pid = syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, &pidfd, NULL, NULL);
 	if (!pid)
 		be_helper(&starter.roles[r->role], socket);
 	if (pid < 0) {
@@ -231,7 +222,6 @@ noreturn void starter_run(const struct helper_role *roles, uint32_t nr, uint32_t
 	setpgid(0, 0); /* signals of a shell to its job are for systop only */
 	signal(SIGTTOU, SIG_IGN); /* restoring the terminal must not stop the starter */
 	prctl(PR_SET_NAME, roles[own].name);
-	open_score();
 	if (sandbox_enter(&roles[own]))
 		_exit(EXIT_FAILURE);
 	while (!wait_for_any(-1) || take_request())

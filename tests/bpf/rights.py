@@ -5,6 +5,7 @@ for a user with capabilities."""
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -85,13 +86,13 @@ def expect(name, status, rows, held, bounding, ids):
         assert int(status["limits"]["Max open files"]) <= 256, f"{what}{status['limits']}"
 
 
-def rights(folder, env, command, held, bounding, ids):
+def rights(folder, env, command, held, bounding, ids, program=SYSTOP):
     """Runs systop so that each process is seen; SIGUSR1 starts those that write a trace."""
     rows = table()
     env = {**{k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}, **env}
     with open(os.path.join(folder, "said"), "w+", encoding="utf-8") as log:
-        proc = subprocess.Popen([*command, SYSTOP, "--json", "-d", "0.5", "--window", "1", "--log", "systop.log"], stdout=subprocess.PIPE, stderr=log,
-                                env=env, cwd=folder)
+        proc = subprocess.Popen([*command, program, "--json", "-d", "0.5", "--window", "1", "--log", "systop.log"],
+                                stdout=subprocess.PIPE, stderr=log, env=env, cwd=folder)
         seen = {}
         try:
             assert proc.stdout.readline(), open(log.name, encoding="utf-8").read()
@@ -136,17 +137,21 @@ def under_sudo(folder):
                   {"nobody": nobody, "invoker": user, "writer": user})
 
 
-def with_capabilities(folder):
-    """Ambient capabilities, as in a unit of systemd; without CAP_SETPCAP the bounding set stays."""
+def with_capabilities(folder, of_file):
+    """Ambient capabilities, as in a unit of systemd, or those of the file; without CAP_SETPCAP the bounding set stays."""
     with open("/proc/self/status", encoding="utf-8") as f:
         bounding = int(re.search(r"^CapBnd:\t(\w+)$", f.read(), re.MULTILINE).group(1), 16)
     caps = "bpf perfmon sys_ptrace net_raw".split()
     given = ",".join(f"+{cap}" for cap in caps)
-    user = all_ids(USER, GROUP)
-    return rights(folder, {}, ["setpriv", f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups", f"--inh-caps={given}",
-                               f"--ambient-caps={given}"],
+    user, program, ambient = all_ids(USER, GROUP), SYSTOP, [f"--inh-caps={given}", f"--ambient-caps={given}"]
+    if of_file:
+        # setpriv keeps its capabilities until it executes env: the kernel makes a process that gains some by its file undumpable.
+        program, ambient = shutil.copy(SYSTOP, folder), []
+        subprocess.run(["setcap", ",".join(f"cap_{cap}" for cap in caps) + "+ep", program], check=True,
+                       env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+    return rights(folder, {}, ["setpriv", f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups", *ambient, "env"],
                   sum(1 << CAPS[cap.upper()] for cap in caps), bounding,
-                  {"nobody": user, "invoker": user, "writer": user})
+                  {"nobody": user, "invoker": user, "writer": user}, program)
 
 
 def main():
@@ -157,7 +162,8 @@ def main():
         os.chmod(folder, 0o777)
         tap.case("as root", as_root, folder)
         tap.case("under sudo", under_sudo, folder)
-        tap.case("for a user with capabilities", with_capabilities, folder)
+        tap.case("for a user with capabilities", with_capabilities, folder, False)
+        tap.case("for a user, with capabilities of the file", with_capabilities, folder, True)
     tap.done()
 
 
