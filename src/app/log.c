@@ -35,6 +35,9 @@ struct log_message {
 
 static struct helper helper = { .socket = -1 };
 
+/* Text was lost, as there was no room in the socket. */
+static bool dropped;
+
 /* State of -v. */
 static struct {
 	bool on;
@@ -170,8 +173,8 @@ int log_open(int role, const char *path, bool is_verbose)
 
 void log_text(const char *text, size_t bytes)
 {
-	if (helper.socket >= 0)
-		send_message(LOG_TEXT, text, bytes);
+	if (helper.socket >= 0 && send_message(LOG_TEXT, text, bytes))
+		dropped = true;
 }
 
 void log_line(const char *fmt, ...)
@@ -221,8 +224,10 @@ void log_detail(const char *text, size_t bytes)
 
 		if (err == -EAGAIN && wait_for_room())
 			continue;
-		if (err)
+		if (err) {
+			dropped = true;
 			return;
+		}
 		text += part;
 		bytes -= part;
 	}
@@ -248,6 +253,8 @@ void log_close(void)
 	int err = log_sync();
 
 	helper_leave(&helper);
-	if (err && err != -EAGAIN && err != -ETIMEDOUT) /* a file system that is late may still take it */
-		complain("the log is incomplete: %s; fix: a file elsewhere", strerror(-err));
+	if (err == -EAGAIN || err == -ETIMEDOUT) /* a file system that is late may still take it */
+		err = 0;
+	if (err || dropped)
+		complain("the log is incomplete: %s; fix: a file elsewhere", err ? strerror(-err) : "writing it took too long");
 }

@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tui"))
-from harness import SYSTOP, begin, bpf_ids, bpf_left  # noqa: E402
+from harness import SYSTOP, begin, bpf_ids, bpf_left, helper_of, wait_for  # noqa: E402
 from tmux import Terminal, gone  # noqa: E402
 
 WAIT_S = 20
@@ -138,6 +138,22 @@ def no_room(folder):
     assert done.stderr == "systop: the log is incomplete: No space left on device; fix: a file elsewhere\n", done.stderr
 
 
+def late(folder):
+    """Lines are lost while the helper does not take them: reported at the end, also if it takes all later ones."""
+    path = os.path.join(folder, "late")
+    with subprocess.Popen([SYSTOP, "--json", "-d", "0.1", "-v", path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True) as proc:
+        wait_for(lambda: os.path.exists(path) and os.path.getsize(path), WAIT_S, "no log", 0.001)
+        helper = helper_of(proc.pid, "systop-log")
+        os.kill(helper, signal.SIGSTOP)
+        time.sleep(1)
+        os.kill(helper, signal.SIGCONT)
+        time.sleep(0.2)  # it takes all that is there
+        proc.terminate()
+        said = proc.stderr.read()
+    assert "systop: the log is incomplete: writing it took too long; fix: a file elsewhere\n" in said, said
+
+
 def as_the_invoker(folder):
     """Under sudo the file belongs to the user, and is only where the user may write."""
     env = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody"}
@@ -162,6 +178,7 @@ def main():
         tap.case("what is said otherwise", what_is_said, folder)
         tap.case("no log but a regular file", refused, folder)
         tap.case("no room for the log", no_room, folder)
+        tap.case("a log that is written too slowly", late, folder)
         tap.case("the log is the invoker's", as_the_invoker, folder)
     tap.done()
 
