@@ -16,7 +16,7 @@
 enum role_user {
 	USER_NOBODY,  /* owns nothing */
 	USER_INVOKER, /* the user who called sudo; nobody without sudo */
-	USER_WRITER,  /* the same; without sudo the files that it writes belong to root (fsuid) */
+	USER_WRITER,  /* the same; without sudo the files that it writes belong to root (fsuid), and it has systop's groups */
 };
 
 struct helper_role {

@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <linux/securebits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -23,12 +24,18 @@
 static struct {
 	uid_t uid;
 	gid_t gid;
+	gid_t *groups;
+	int nr_groups;
 } started;
 
 void sandbox_init(void)
 {
 	started.uid = geteuid();
 	started.gid = getegid();
+	started.nr_groups = getgroups(0, NULL);
+	started.groups = calloc(started.nr_groups + 1, sizeof(*started.groups));
+	if (!started.groups || (started.nr_groups = getgroups(started.nr_groups, started.groups)) < 0)
+		started.nr_groups = 0;
 }
 
 static int set_limits(const struct helper_role *role)
@@ -57,10 +64,10 @@ static int become_nobody(void)
 	return become(NOBODY, NOBODY, NULL, 0);
 }
 
-/* Nobody to others; but opens and creates files as the user that started systop. */
+/* Nobody to others; but opens and creates files as the user that started systop, with its groups. */
 static int become_writer(void)
 {
-	if (become_nobody())
+	if (become(NOBODY, NOBODY, started.groups, started.nr_groups))
 		return -1;
 	setfsgid(started.gid);
 	setfsuid(started.uid);

@@ -105,6 +105,17 @@ def by_a_group():
         assert done.returncode == 0 and os.stat(f"{f.roots}/trace").st_uid == USER.pw_uid, done
 
 
+def root_by_a_group():
+    """A unit of root's with SupplementaryGroups: a folder that it can write to only as a member of the group."""
+    with Folder() as f:
+        os.chown(f.mine, USER.pw_uid, 54321)
+        os.chmod(f.mine, 0o770)
+        done = run("-w", f"{f.mine}/trace", "--duration", "0.2", command=["setpriv", "--groups=54321", SYSTOP])
+        assert done.returncode == 0 and os.stat(f"{f.mine}/trace").st_uid == 0, done
+        done = run("-w", f"{f.mine}/again", "--duration", "5")
+        assert done.returncode == 1 and not os.path.exists(f"{f.mine}/again"), done
+
+
 def reads(command, env, owner):
     """The config and themes: the invoker's, or root's that the invoker can read."""
     with Folder() as f:
@@ -226,6 +237,7 @@ def main():
     tap.case("root: a user's folder", root_in_a_users_folder)
     tap.case("sudo: traces", saves, [SYSTOP], SUDO, USER.pw_uid)
     tap.case("sudo: a group's folder", by_a_group)
+    tap.case("root: a group's folder", root_by_a_group)
     tap.case("ambient capabilities: traces", saves, [*AMBIENT, SYSTOP], {}, USER.pw_uid)
     tap.case("a unit of root's: traces", saves, [*UNIT, SYSTOP], {}, 0)
     tap.case("a unit with a user and ambient capabilities: traces", saves, [*AMBIENT, *UNIT, SYSTOP], {}, USER.pw_uid)
