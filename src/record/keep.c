@@ -33,8 +33,8 @@ static int open_store(const char *folder, uint64_t bytes)
 				: memfd_create("systop-window", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* The trace, which is smaller, needs room beside the copy. */
-	if (bytes <= MEMORY_MAX || fstatvfs(fd, &fs) || fs.f_bavail * fs.f_frsize / 2 >= bytes)
+	/* The trace, which is smaller, needs room beside the copy. A file system without a limit, such as ramfs, has no size. */
+	if (bytes <= MEMORY_MAX || fstatvfs(fd, &fs) || !fs.f_blocks || fs.f_bavail * fs.f_frsize / 2 >= bytes)
 		return fd;
 	close(fd);
 	return -ENOSPC;

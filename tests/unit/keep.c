@@ -82,13 +82,13 @@ TEST(keep, a_cpu_without_a_ring_has_none)
 	assert_int_equal(rings[1].slots[2].a, 2);
 }
 
-static uint64_t free_bytes = UINT64_MAX / 2;
+static uint64_t free_bytes = UINT64_MAX / 2, all_blocks = 1;
 
 int __wrap_fstatvfs(int fd, struct statvfs *fs);
 int __wrap_fstatvfs(int fd, struct statvfs *fs)
 {
 	(void)fd;
-	*fs = (struct statvfs){ .f_frsize = 4096, .f_bavail = free_bytes / 4096 };
+	*fs = (struct statvfs){ .f_frsize = 4096, .f_blocks = all_blocks, .f_bavail = free_bytes / 4096 };
 	return 0;
 }
 
@@ -111,6 +111,10 @@ TEST(keep, what_is_too_much_for_memory_goes_to_the_folder)
 	free_bytes += 4096;
 	assert_int_equal(keep_rings(&ring, 1, nr, "."), 0);
 	assert_ptr_not_equal(ring.slots, many);
+	assert_int_equal(ring.slots[nr - 1].a, 7);
+	ring = (struct keep_ring){ many, &head, 0, nr, 0 };
+	free_bytes = all_blocks = 0; /* a file system without a limit */
+	assert_int_equal(keep_rings(&ring, 1, nr, "."), 0);
 	assert_int_equal(ring.slots[nr - 1].a, 7);
 	free(many);
 }
