@@ -92,6 +92,8 @@ int command_start(struct command *c)
 	int why = 0;
 	ssize_t n = -1;
 
+	if (loop_ending())
+		return 0;
 	if (helper_send(c->gate, "", 1, -1) == 1)
 		n = exec_result(c->gate, &why);
 	close(c->gate);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/loop.h"
@@ -38,6 +39,23 @@ TEST(command, stopped_while_it_waits_and_nothing_starts)
 	fork_and_signal(&c, "true", SIGTSTP);
 	command_end(&c);
 	assert_int_equal(waitpid(c.pid, NULL, 0), -1);
+}
+
+/* systop was told to end while it started. */
+TEST(command, does_not_start_any_more)
+{
+	const struct timespec none = { 0 };
+	struct command c = { 0 };
+	sigset_t set;
+
+	fork_and_signal(&c, "true", 0);
+	assert_int_equal(raise(SIGTERM), 0);
+	assert_int_equal(command_start(&c), 0);
+	command_end(&c);
+	assert_int_equal(waitpid(c.pid, NULL, 0), -1); /* it has been waited for, as it never ran */
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	assert_int_equal(sigtimedwait(&set, NULL, &none), SIGTERM);
 }
 
 /* Nobody waits for the result of exec any more. */
@@ -83,6 +101,6 @@ int main(void)
 	signal(SIGINT, SIG_DFL); /* shells ignore it in what they run in the background */
 	signal(SIGTSTP, SIG_DFL);
 	RUN_TESTS(cmocka_unit_test(command_stopped_while_it_waits_and_nothing_starts),
-		  cmocka_unit_test(command_stopped_while_it_waits), cmocka_unit_test(command_interrupted_while_it_waits),
-		  cmocka_unit_test(command_killed_while_it_waits));
+		  cmocka_unit_test(command_does_not_start_any_more), cmocka_unit_test(command_stopped_while_it_waits),
+		  cmocka_unit_test(command_interrupted_while_it_waits), cmocka_unit_test(command_killed_while_it_waits));
 }
