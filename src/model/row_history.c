@@ -172,6 +172,17 @@ static void add_ticks(struct row_history *h, struct model *m)
 	}
 }
 
+/* Of the rows of a thread that was moved, only the last is in the map. */
+static void fill_repeated(const struct row_history *h)
+{
+	for (size_t i = 0; i < h->nr; i++) {
+		size_t place = (uintptr_t)map_get(&h->places, row_key(h->rows[i])) - 1;
+
+		if (place != i && is_row_of(h->rows[place], h->rows[i]->thread))
+			memcpy(&h->out[i * h->ticks], &h->out[place * h->ticks], h->ticks * sizeof(*h->out));
+	}
+}
+
 int tick_history(const struct tick *t, const struct row *const *rows, size_t nr, size_t ticks,
 		 struct values *out)
 {
@@ -188,6 +199,8 @@ int tick_history(const struct tick *t, const struct row *const *rows, size_t nr,
 		err = map_put(&h.places, row_key(rows[i]), (void *)(uintptr_t)(i + 1));
 	if (!err && nr)
 		add_ticks(&h, m);
+	if (!err)
+		fill_repeated(&h);
 	map_fini(&h.places);
 	free(h.idle);
 	return err;

@@ -18,7 +18,7 @@ int row_tie(const void *x, const void *y)
 		return a->process < b->process ? -1 : 1;
 	if (a->thread->start_ns != b->thread->start_ns)
 		return a->thread->start_ns < b->thread->start_ns ? -1 : 1;
-	return strcmp(a->cgroup->path, b->cgroup->path); /* it was moved: it has a row in each of them */
+	return a->thread < b->thread ? -1 : 1; /* it was moved: each of its lives has a row */
 }
 
 static int order_compare(const void *a, const void *b, void *arg)

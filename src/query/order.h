@@ -19,7 +19,7 @@ struct order {
 	item_tie *tie;
 };
 
-/* row_tie - of struct row: by tid, pid or path; rows of a thread that was moved: by path. */
+/* row_tie - of struct row: by tid, pid or path; those of a thread that was moved always in the same order. */
 item_tie row_tie;
 
 /* items_rank - number of items that precede @item. O(n). */

@@ -236,7 +236,7 @@ static struct asked asked_for(const struct tick *t, pid_t tid)
 	return a;
 }
 
-/* Where a thread was, up to the instant of a move in the third tick. */
+/* Where a thread was, up to the instant of a move in the third tick. Both rows that it has there have its past. */
 TEST(history, moved_within_a_tick)
 {
 	struct model *m = model_new(MEMORY);
@@ -244,6 +244,8 @@ TEST(history, moved_within_a_tick)
 	struct identity moved = identity(10, 10, "sh");
 	struct asked before = { .tid = 10, .in = root.path }, after = { .tid = 10, .in = web.path };
 	const struct tick *t = NULL;
+	const struct row *rows[2];
+	struct values past[2][3];
 
 	moved.start_ns = l->start_ns;
 	for (int i = 1; i <= 3; i++) {
@@ -267,6 +269,13 @@ TEST(history, moved_within_a_tick)
 	assert_int_equal(before.to, 7 * SEC + SEC / 4);
 	assert_int_equal(after.from, 7 * SEC + SEC / 4);
 	assert_true(after.to == UINT64_MAX);
+	assert_int_equal(t->nr_active, 2);
+	rows[0] = &t->active[0];
+	rows[1] = &t->active[1];
+	assert_int_equal(tick_history(t, rows, 2, 3, past[0]), 0);
+	assert_memory_equal(past[0], past[1], sizeof(past[0]));
+	assert_int_equal(past[0][1].v[METRIC_RUN], 1);
+	assert_int_equal(past[0][2].v[METRIC_RUN], 2);
 	tick_put(t);
 	model_life_end(m, l);
 	model_free(m);

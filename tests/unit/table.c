@@ -161,47 +161,85 @@ static void show_rows(struct row_table *t, const struct view_context *c, const s
 	row_table_update(t, c, false);
 }
 
-/* A thread that was moved has two rows, with those of others between: each can be selected and opened, and stays where it is.
- * When one of them is gone, the other is selected. */
-TEST(table, rows_of_a_thread_that_was_moved)
+/* The rows of a thread that was moved to another cgroup and back, with one of another thread between, the busiest first. */
+enum { MOVED_ROWS = 4 };
+
+static struct life moved_lives[MOVED_ROWS];
+static struct row moved_rows[MOVED_ROWS];
+
+static void moved_setup(struct view_context *c, struct settings *settings)
 {
 	static struct cgroup from = { .id = 1, .path = "/from" }, to = { .id = 2, .path = "/to" };
-	static struct values values[3];
+	static struct cgroup *const cgroups[] = { &from, &from, &to, &from };
+	static struct values values[MOVED_ROWS];
 	static struct process process;
-	struct life lives[] = { { .tid = 7, .start_ns = 70 }, { .tid = 8, .start_ns = 80 }, { .tid = 7, .start_ns = 70 } };
-	struct cgroup *cgroups[] = { &from, &from, &to };
-	struct row rows[3];
-	const struct tick tick = { .active = rows, .nr_active = 2, .idle = &rows[2], .nr_idle = 1 };
-	struct row_table t = { .which = TABLE_THREADS };
-	struct settings settings;
-	struct host host = { 0 };
-	struct view_context c = context;
-	struct subject s;
+	static struct host host;
 	char error[64];
 
-	settings_default(&settings);
-	assert_null(columns_parse(&settings.columns[TABLE_THREADS], TABLE_THREADS, "id run", error, sizeof(error)));
-	c.settings = &settings;
-	c.host = &host;
-	c.height = 10;
-	c.search = "";
-	for (int i = 0; i < 3; i++) {
+	settings_default(settings);
+	assert_null(columns_parse(&settings->columns[TABLE_THREADS], TABLE_THREADS, "id run", error, sizeof(error)));
+	*c = context;
+	c->settings = settings;
+	c->host = &host;
+	c->height = 10;
+	c->search = "";
+	for (int i = 0; i < MOVED_ROWS; i++) {
+		pid_t tid = i == 1 ? 8 : 7;
+
 		values[i].v[METRIC_RUN] = 30 - i;
-		rows[i] = (struct row){ .kind = ROW_THREAD, .number = lives[i].tid, .thread = &lives[i], .process = &process,
-					.cgroup = cgroups[i], .values = &values[i], .own = &values[i] };
+		moved_lives[i] = (struct life){ .tid = tid, .start_ns = 10 * tid };
+		moved_rows[i] = (struct row){ .kind = ROW_THREAD, .number = tid, .thread = &moved_lives[i], .process = &process,
+					      .cgroup = cgroups[i], .values = &values[i], .own = &values[i] };
 	}
-	for (int i = 0; i < 3; i++) {
-		show_rows(&t, &c, rows, 3);
-		for (int line = 0; line < 3; line++)
+}
+
+/* Each of its rows can be selected and opened, also if two are in the same cgroup, and stays where it is. When one of them is
+ * gone, another one is selected. */
+TEST(table, rows_of_a_thread_that_was_moved)
+{
+	const struct row *rows = moved_rows;
+	const struct tick tick = { .active = rows, .nr_active = 2, .idle = &rows[2], .nr_idle = 2 };
+	struct row_table t = { .which = TABLE_THREADS };
+	struct settings settings;
+	struct view_context c;
+	struct subject s;
+
+	moved_setup(&c, &settings);
+	for (int i = 0; i < MOVED_ROWS; i++) {
+		show_rows(&t, &c, rows, MOVED_ROWS);
+		for (int line = 0; line < MOVED_ROWS; line++)
 			assert_ptr_equal(t.table.list.items[line], &rows[line]);
 		assert_ptr_equal(row_table_selected(&t), &rows[i]);
 		s = subject_of(row_table_selected(&t));
-		assert_ptr_equal(subject_row(&s, &tick), &rows[i]);
+		assert_ptr_equal(subject_row(&s, &tick)->cgroup, rows[i].cgroup);
+		assert_int_equal(subject_row(&s, &tick)->number, rows[i].number);
 		assert_true(row_table_act(&t, &c, ACTION_DOWN));
 	}
 	assert_true(row_tie(&rows[0], &rows[2]) < 0 && row_tie(&rows[2], &rows[0]) > 0);
+	assert_true(row_tie(&rows[0], &rows[3]) < 0 && row_tie(&rows[3], &rows[0]) > 0);
 	show_rows(&t, &c, rows, 2);
 	assert_ptr_equal(row_table_selected(&t), &rows[0]);
+	row_table_fini(&t);
+}
+
+/* While the order is held, what remains of a thread that was moved has its place: none of its rows is the one that was there. */
+TEST(table, a_moved_thread_keeps_its_held_place)
+{
+	const struct row *rows = moved_rows;
+	struct row_table t = { .which = TABLE_THREADS };
+	struct settings settings;
+	struct view_context c;
+
+	moved_setup(&c, &settings);
+	show_rows(&t, &c, rows, 2);
+	assert_true(row_table_act(&t, &c, ACTION_DOWN));
+	show_rows(&t, &c, rows, MOVED_ROWS);
+	assert_ptr_equal(t.table.list.items[0], &rows[0]);
+	assert_ptr_equal(t.table.list.items[1], &rows[1]);
+	show_rows(&t, &c, &rows[1], 2);
+	assert_ptr_equal(t.table.list.items[0], &rows[2]);
+	assert_ptr_equal(t.table.list.items[1], &rows[1]);
+	assert_ptr_equal(row_table_selected(&t), &rows[1]);
 	row_table_fini(&t);
 }
 
@@ -210,5 +248,6 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(table_sorts_by_its_columns), cmocka_unit_test(table_clicks_on_titles_and_rows),
 		  cmocka_unit_test(table_selection_and_search),
 		  cmocka_unit_test(table_columns_by_the_width_of_the_screen),
-		  cmocka_unit_test(table_rows_of_a_thread_that_was_moved));
+		  cmocka_unit_test(table_rows_of_a_thread_that_was_moved),
+		  cmocka_unit_test(table_a_moved_thread_keeps_its_held_place));
 }

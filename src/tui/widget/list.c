@@ -68,21 +68,27 @@ bool list_following(const struct list *l)
 {
 	const void *item = list_selected(l);
 
-	return l->follows && item && l->kind->key(item) == l->selected;
+	return l->follows && item && l->kind->key(item) == l->selected.key;
 }
 
 void list_select(struct list *l, uint64_t key)
 {
 	l->sticks = key;
-	l->selected = l->whole = key;
+	l->selected = (struct list_key){ key, key };
+}
+
+static struct list_key key_of(const struct list *l, const void *item)
+{
+	uint64_t key = l->kind->key(item);
+
+	return (struct list_key){ key, l->kind->whole ? l->kind->whole(item) : key };
 }
 
 /* Ties the selection to an item. */
 static void stick(struct list *l, const void *item)
 {
-	list_select(l, l->kind->key(item));
-	if (l->kind->whole)
-		l->whole = l->kind->whole(item);
+	l->sticks = true;
+	l->selected = key_of(l, item);
 }
 
 static void show_cursor(struct list *l)
@@ -99,25 +105,39 @@ static void show_cursor(struct list *l)
 		l->top = l->nr - l->height;
 }
 
-/* Moves the remaining held items to the front, in their order. Returns their number. */
-static size_t place_held(struct list *l)
+/* Moves the first @nr items whose key is held to @found; those that are left keep their order. Returns their number. */
+static size_t take_held(struct list *l, size_t nr, uint64_t (*key)(const void *item), const struct map *ranks,
+			const void **found)
 {
-	const void **found = calloc(l->nr_held + 1, sizeof(*found));
-	struct map ranks = { 0 };
-	size_t nr = 0, rest = 0;
+	size_t rest = 0;
 
-	l->alike = SIZE_MAX;
-	for (size_t i = 0; found && i < l->nr_held; i++)
-		map_put(&ranks, l->held[i], (void *)(uintptr_t)(i + 1));
-	for (size_t i = 0; found && i < l->nr; i++) {
-		uintptr_t rank = (uintptr_t)map_get(&ranks, l->kind->key(l->items[i]));
+	for (size_t i = 0; i < nr; i++) {
+		uintptr_t rank = (uintptr_t)map_get(ranks, key(l->items[i]));
 
 		if (rank && !found[rank - 1])
 			found[rank - 1] = l->items[i];
 		else
 			l->items[rest++] = l->items[i];
 	}
+	return rest;
+}
+
+/* Moves the remaining held items to the front, in their order. Returns their number. */
+static size_t place_held(struct list *l)
+{
+	const void **found = calloc(l->nr_held + 1, sizeof(*found));
+	struct map ranks = { 0 };
+	size_t nr = 0, rest;
+
+	l->alike = SIZE_MAX;
+	for (size_t i = 0; found && i < l->nr_held; i++) {
+		map_put(&ranks, l->held[i].key, (void *)(uintptr_t)(i + 1));
+		map_put(&ranks, l->held[i].whole, (void *)(uintptr_t)(i + 1));
+	}
 	if (found) {
+		rest = take_held(l, l->nr, l->kind->key, &ranks, found);
+		if (l->kind->whole && l->nr - rest < l->nr_held)
+			rest = take_held(l, rest, l->kind->whole, &ranks, found);
 		memmove(l->items + l->nr - rest, l->items, rest * sizeof(*l->items));
 		for (size_t i = 0; i < l->nr_held; i++)
 			if (found[i])
@@ -181,13 +201,13 @@ static size_t find(const struct list *l, uint64_t (*key)(const void *item), uint
 static size_t find_selected(struct list *l, const struct list_order *o)
 {
 	const struct order by = { o->before, o->arg, l->kind->tie };
-	size_t i = l->sticks ? find(l, l->kind->key, l->selected) : l->nr;
+	size_t i = l->sticks ? find(l, l->kind->key, l->selected.key) : l->nr;
 
 	if (l->sticks && i == l->nr && l->kind->whole)
-		i = find(l, l->kind->whole, l->whole);
+		i = find(l, l->kind->whole, l->selected.whole);
 	if (i == l->nr)
 		return l->cursor;
-	l->selected = l->kind->key(l->items[i]);
+	l->selected.key = l->kind->key(l->items[i]);
 	if (!o->before)
 		return i;
 	if (list_held(l, o->now_ns)) {
@@ -229,7 +249,7 @@ static void hold(struct list *l, const struct list_order *o)
 		order(l, 0, count, o);
 		l->nr_held = 0;
 		for (size_t i = 0; i < count; i++)
-			if (VEC_PUSH(l->held, l->nr_held, l->held_room, l->kind->key(l->items[i])))
+			if (VEC_PUSH(l->held, l->nr_held, l->held_room, key_of(l, l->items[i])))
 				break;
 	}
 	l->held_until_ns = o->now_ns + LIST_HOLD_NS;

@@ -13,11 +13,16 @@
 #define LIST_HOLD_NS 3000000000ULL
 
 /* A kind of items: their key, the same in all ticks and never 0, and their order among equals. If what an item shows can
- * have several of them in a tick: the key of that, whose item is selected if the selected one is gone. */
+ * have several of them in a tick, or another one in the next: the key of that, whose item takes the place, and the selection,
+ * of one that is gone. */
 struct list_kind {
 	uint64_t (*key)(const void *item);
 	item_tie *tie; /* NULL: never sorted here */
 	uint64_t (*whole)(const void *item); /* NULL: it has one */
+};
+
+struct list_key {
+	uint64_t key, whole; /* without struct list_kind.whole the same */
 };
 
 /*
@@ -31,10 +36,10 @@ struct list {
 	size_t alike;            /* from this index on only the tie decides the order; SIZE_MAX: nowhere */
 	size_t top, cursor, height;
 	bool sticks;             /* the selection is tied to this key: */
-	uint64_t selected, whole;
+	struct list_key selected;
 	bool follows;            /* and stays on its line of the screen */
 	uint64_t held_until_ns;  /* the items with these keys keep this order until then: */
-	uint64_t *held;
+	struct list_key *held;
 	size_t nr_held, held_room;
 };
 

@@ -99,12 +99,10 @@ static bool item_match(const void *item, const char *search)
 	return strcasestr(row_comm(r), search) || (isdigit((unsigned char)*search) && !strcmp(number, search));
 }
 
-/* A thread that was moved has a row in each cgroup. The low bits keep its number. */
+/* A thread that was moved has several lives in a tick, each with a row. The low bits keep its number. */
 static uint64_t part_key(const void *row)
 {
-	const struct subject s = subject_of(row);
-
-	return subject_key(&s) ^ (s.cgroup << 24 & ~(1ULL << 63));
+	return row_key(row) ^ ((uint64_t)(uintptr_t)((const struct row *)row)->thread << 24 & ~(1ULL << 63));
 }
 
 static const struct table_kind row_kind = {
