@@ -145,6 +145,21 @@ TEST(list, search_goes_around)
 	list_fini(&l);
 }
 
+/* What was searched stays selected, also if it was on the first line. */
+TEST(list, search_finds_the_first)
+{
+	struct list l = { 0 };
+	struct list_order o = refresh(&l, 10 * SEC, 0);
+
+	list_search(&l, 0, ends_in, "1", &o);
+	assert_int_equal(selected(&l)->number, 1);
+	weights[49] = 1000;
+	refresh(&l, 20 * SEC, 0);
+	assert_int_equal(l.cursor, 1);
+	assert_int_equal(selected(&l)->number, 1);
+	list_fini(&l);
+}
+
 /* The first row does not count as selected until it is clicked. */
 TEST(list, clicks)
 {
@@ -273,6 +288,7 @@ int main(void)
 		cmocka_unit_test_setup(list_order_is_held_after_a_move, setup),
 		cmocka_unit_test_setup(list_selected_is_gone, setup),
 		cmocka_unit_test_setup(list_search_goes_around, setup),
+		cmocka_unit_test_setup(list_search_finds_the_first, setup),
 		cmocka_unit_test_setup(list_clicks, setup),
 		cmocka_unit_test_setup(list_scrolls, setup),
 		cmocka_unit_test_setup(list_what_is_alike_is_in_its_place, setup),

@@ -294,6 +294,7 @@ void list_search(struct list *l, int direction, list_match *match, const char *s
 		if (!match(l->items[i], search))
 			continue;
 		move_to(l, i, o);
+		stick(l, list_selected(l)); /* also on the first line: it was asked for */
 		return;
 	}
 }
