@@ -446,6 +446,7 @@ static const struct text {
 	{ "the order of processes is by PID", "HN", "  sort PID asc ", NULL },
 	{ "that of cgroups is by path, which has no column", "2N", "  sort path asc ", NULL },
 	{ "or falls back to it", "2T", "  sort path asc ", "TIME+" },
+	{ "their names are sorted backwards, too", "2<I", "  MEM |\n   cpu:/tenant7 ", "sort CGROUP asc" },
 	{ "the footer has the title of the sorted column", "E", "  sort RUN desc ", "sort RUN%" },
 	{ "a share that does not fit is left out whole", "3", "IRQ  Wall ", "unwound", 60, 12 },
 	{ "and the functions of a flamegraph", "3t", "[serde_", NULL, 40, 12 },

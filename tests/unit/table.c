@@ -154,11 +154,49 @@ TEST(table, columns_by_the_width_of_the_screen)
 	table_fini(&t);
 }
 
+static void rows_setup(struct view_context *c, struct settings *settings)
+{
+	static struct host host;
+	char error[64];
+
+	settings_default(settings);
+	assert_null(columns_parse(&settings->columns[TABLE_THREADS], TABLE_THREADS, "id run", error, sizeof(error)));
+	assert_null(columns_parse(&settings->columns[TABLE_PROCESSES], TABLE_PROCESSES, "id run", error, sizeof(error)));
+	*c = context;
+	c->settings = settings;
+	c->host = &host;
+	c->height = 10;
+	c->search = "";
+}
+
 static void show_rows(struct row_table *t, const struct view_context *c, const struct row *rows, size_t nr)
 {
-	row_table_begin(t);
+	row_table_begin(t, c);
 	assert_int_equal(list_add_all(&t->table.list, rows, nr, sizeof(*rows)), 0);
 	row_table_update(t, c, false);
+}
+
+/* By a column that the table lacks rows are in the order of their numbers, as the screen says, also if it was inverted. */
+TEST(table, order_by_a_column_that_it_lacks)
+{
+	static struct process processes[] = { { .tgid = 7 }, { .tgid = 8 } };
+	static struct values values;
+	struct row_table t = { .which = TABLE_PROCESSES };
+	struct settings settings;
+	struct view_context c;
+	struct row rows[2];
+
+	for (int i = 0; i < 2; i++)
+		rows[i] = (struct row){ .kind = ROW_PROCESS, .number = processes[i].tgid, .process = &processes[i],
+					.values = &values, .own = &values };
+	rows_setup(&c, &settings);
+	settings.sorting = (struct sorting){ .by = COLUMN_PID, .inverted = true };
+	show_rows(&t, &c, rows, 2);
+	assert_ptr_equal(t.table.list.items[0], &rows[0]);
+	settings.sorting.by = COLUMN_ID;
+	show_rows(&t, &c, rows, 2);
+	assert_ptr_equal(t.table.list.items[0], &rows[1]);
+	row_table_fini(&t);
 }
 
 /* The rows of a thread that was moved to another cgroup and back, with one of another thread between, the busiest first. */
@@ -173,16 +211,8 @@ static void moved_setup(struct view_context *c, struct settings *settings)
 	static struct cgroup *const cgroups[] = { &from, &from, &to, &from };
 	static struct values values[MOVED_ROWS];
 	static struct process process;
-	static struct host host;
-	char error[64];
 
-	settings_default(settings);
-	assert_null(columns_parse(&settings->columns[TABLE_THREADS], TABLE_THREADS, "id run", error, sizeof(error)));
-	*c = context;
-	c->settings = settings;
-	c->host = &host;
-	c->height = 10;
-	c->search = "";
+	rows_setup(c, settings);
 	for (int i = 0; i < MOVED_ROWS; i++) {
 		pid_t tid = i == 1 ? 8 : 7;
 
@@ -248,6 +278,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(table_sorts_by_its_columns), cmocka_unit_test(table_clicks_on_titles_and_rows),
 		  cmocka_unit_test(table_selection_and_search),
 		  cmocka_unit_test(table_columns_by_the_width_of_the_screen),
+		  cmocka_unit_test(table_order_by_a_column_that_it_lacks),
 		  cmocka_unit_test(table_rows_of_a_thread_that_was_moved),
 		  cmocka_unit_test(table_a_moved_thread_keeps_its_held_place));
 }

@@ -63,15 +63,15 @@ static int cgroups_update(void *state, const struct view_context *c)
 	const struct tick *t = c->tick;
 	int err = tree_begin(&table->tree, t->cgroups, t->nr_cgroups);
 
-	row_table_begin(table);
+	table->which = TABLE_CGROUPS;
+	row_table_begin(table, c);
 	if (!err) {
 		set_parents(&table->tree, t->cgroups, t->nr_cgroups);
 		for (size_t i = 0; i < t->nr_cgroups; i++)
 			table->tree.nodes[i].wanted = row_is_seen(&t->cgroups[i], c->host->scope) &&
 						  row_table_wants(c, &t->cgroups[i]);
-		err = row_table_add_tree(table, c);
+		err = row_table_add_tree(table);
 	}
-	table->which = TABLE_CGROUPS;
 	table->id_title = "";
 	table->name = cgroup_name;
 	row_table_update(table, c, true);

@@ -51,7 +51,7 @@ static int add_tree(struct threads *s, const struct view_context *c)
 	}
 	map_fini(&places);
 	if (!err)
-		err = row_table_add_tree(&s->table, c);
+		err = row_table_add_tree(&s->table);
 	return err;
 }
 
@@ -78,7 +78,7 @@ static int add_idle(struct threads *s, const struct view_context *c)
 	if (c->settings->hide_idle)
 		return 0;
 	err = add_rows(s, c, t->idle, t->nr_stopped);
-	if (c->settings->sorting.by < COLUMN_METRICS && metric_of_threads((enum metric_id)c->settings->sorting.by))
+	if (s->table.sorted.by < COLUMN_METRICS && metric_of_threads((enum metric_id)s->table.sorted.by))
 		list_alike(&s->table.table.list);
 	return err ? err : add_rows(s, c, t->idle + t->nr_stopped, t->nr_idle - t->nr_stopped);
 }
@@ -89,7 +89,7 @@ static int threads_update(void *state, const struct view_context *c)
 	const struct tick *t = c->tick;
 	int err;
 
-	row_table_begin(&s->table);
+	row_table_begin(&s->table, c);
 	if (is_tree(s)) {
 		err = add_tree(s, c);
 	} else if (s->table.which == TABLE_PROCESSES) {
@@ -122,7 +122,7 @@ static void threads_select(void *state, const struct view_context *c, const stru
 		threads_update(state, c);
 		for (size_t i = 0; i < l->nr; i++)
 			if (subject_holds(&whole, l->items[i]) &&
-			    (!best || sorting_before(l->items[i], best, &c->settings->sorting)))
+			    (!best || sorting_before(l->items[i], best, &s->table.sorted)))
 				best = l->items[i];
 		subject = subject_of(best);
 	}

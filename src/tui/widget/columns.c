@@ -268,7 +268,7 @@ static int compare_text(const struct row *a, const struct row *b, enum column_id
 {
 	if (by >= COLUMN_OWNER && by <= COLUMN_UNIT)
 		return compare_owner(column_owner(by, a), column_owner(by, b));
-	if (by == COLUMN_CGROUP && a->cgroup && b->cgroup)
+	if ((by == COLUMN_CGROUP || by == COLUMN_TREE) && a->cgroup && b->cgroup)
 		return strcmp(a->cgroup->path, b->cgroup->path);
 	return by == COLUMN_COMM || by == COLUMN_COMMAND ? strncmp(row_comm(a), row_comm(b), 16) : 0;
 }

@@ -111,8 +111,18 @@ static const struct table_kind row_kind = {
 	.sorted = true,
 };
 
-void row_table_begin(struct row_table *t)
+void row_table_begin(struct row_table *t, const struct view_context *c)
 {
+	struct sorting s = c->settings->sorting, was = t->sorted;
+
+	if (!column_in_table(s.by, t->which)) {
+		s.by = COLUMN_ID;
+		s.inverted = false;
+	}
+	/* The user asked for another order: rows are not held in the old one. */
+	if (s.by != was.by || s.inverted != was.inverted || s.own != was.own || s.form != was.form)
+		t->table.list.nr_held = 0;
+	t->sorted = s;
 	table_begin(&t->table, &row_kind, t);
 }
 
@@ -160,9 +170,9 @@ static int add_row(void *list, const struct row *r)
 	return list_add(list, r);
 }
 
-int row_table_add_tree(struct row_table *t, const struct view_context *c)
+int row_table_add_tree(struct row_table *t)
 {
-	return tree_rows(&t->tree, sorting_before, &c->settings->sorting, add_row, &t->table.list);
+	return tree_rows(&t->tree, sorting_before, &t->sorted, add_row, &t->table.list);
 }
 
 bool row_table_fold(struct row_table *t, enum action a)
@@ -243,14 +253,8 @@ static void want_commands(const struct row_table *t, const struct view_context *
 
 void row_table_update(struct row_table *t, const struct view_context *c, bool ordered)
 {
-	const struct sorting *s = &c->settings->sorting;
-
-	/* The user asked for another order: rows are not held in the old one. */
-	if (s->by != t->sorted.by || s->inverted != t->sorted.inverted || s->own != t->sorted.own || s->form != t->sorted.form)
-		t->table.list.nr_held = 0;
-	t->sorted = *s;
 	t->table.before = ordered ? NULL : sorting_before;
-	t->table.before_arg = s;
+	t->table.before_arg = &t->sorted;
 	set_columns(t, c);
 	table_sort(&t->table, c, c->height);
 	t->matches = count_matches(t, c->search);

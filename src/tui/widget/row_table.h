@@ -14,7 +14,7 @@ struct row_table {
 	struct table_state table;
 	enum table which;
 	struct columns columns;
-	struct sorting sorted; /* the order of the last update */
+	struct sorting sorted; /* that of the settings; by a column that the table lacks, the order of numbers or paths */
 	struct table_column shown[COLUMN_COUNT]; /* the columns that fit */
 	char titles[COLUMN_COUNT][32];
 	int pan;
@@ -36,18 +36,18 @@ void thread_comm(const struct table_cell *cell, char *buf, size_t size);
 void thread_cgroup(const struct table_cell *cell, char *buf, size_t size);
 const struct row *thread_selected(void *table);
 
-/* row_table_begin - starts the rows of a new tick.
+/* row_table_begin - starts the rows of a new tick of the table @t->which.
  * row_table_wants - whether to show a row: it is part of the opened item, not hidden, and passes the filter;
  * row_table_wants_all - whether it would show every row.
  * row_table_update - call it after the last row. @ordered: the rows are already in order */
-void row_table_begin(struct row_table *t);
+void row_table_begin(struct row_table *t, const struct view_context *c);
 bool row_table_wants(const struct view_context *c, const struct row *r);
 bool row_table_wants_all(const struct view_context *c);
 void row_table_update(struct row_table *t, const struct view_context *c, bool ordered);
 
-/* row_table_add_tree - adds the wanted rows of its tree, in the order of the settings. 0 or -ENOMEM.
+/* row_table_add_tree - adds the wanted rows of its tree, in the order of row_table_begin(). 0 or -ENOMEM.
  * row_table_fold - folds and unfolds the selected row; returns whether @a was such an action. */
-int row_table_add_tree(struct row_table *t, const struct view_context *c);
+int row_table_add_tree(struct row_table *t);
 bool row_table_fold(struct row_table *t, enum action a);
 
 /* See struct view. */
