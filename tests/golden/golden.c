@@ -38,6 +38,8 @@ static const struct shot {
 	{ "threads-lines-120x24", 120, 24, "CC" },
 	{ "threads-command-found-120x24", 120, 24, "/api-server --\n" },
 	{ "threads-panned-80x24", 80, 24, "))))" },
+	{ "threads-narrow-columns-60x12", 60, 12, "", .section = "columns", .setting = "threads",
+	  .value = "id:3 state past:2 run:4 comm" },
 	{ "threads-by-name-80x24", 80, 24, "N" },
 	{ "threads-busy-only-80x24", 80, 24, "iK" },
 	{ "threads-followed-80x24", 80, 24, "jjF" },

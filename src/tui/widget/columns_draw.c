@@ -103,10 +103,12 @@ static void draw_name(const struct paint *p, int y, int x, int width, enum role 
 }
 
 /* Run shares of the last ticks, one cell each. */
-static void draw_past(const struct paint *p, int y, int x, const struct row *r, int line,
+static void draw_past(const struct paint *p, int y, int x, int width, const struct row *r, int line,
 		      const struct column_context *context)
 {
-	for (int i = 0; context->past && i < COLUMNS_PAST; i++) {
+	int first = width < COLUMNS_PAST ? COLUMNS_PAST - width : 0;
+
+	for (int i = first; context->past && i < COLUMNS_PAST; i++) {
 		const struct values *v = &context->past[line * COLUMNS_PAST + i];
 		uint64_t whole = r->kind == ROW_THREAD ? v->v[METRIC_ALIVE] : tick_length(context->tick, COLUMNS_PAST - 1 - i);
 		int level;
@@ -114,20 +116,21 @@ static void draw_past(const struct paint *p, int y, int x, const struct row *r, 
 		if (!values_known(v) || !whole)
 			continue;
 		level = v->v[METRIC_RUN] ? 1 + 7 * v->v[METRIC_RUN] / whole : 0;
-		paint_eighths(p, y, x + i, ROLE_USER, level);
+		paint_eighths(p, y, x + i - first, ROLE_USER, level);
 	}
 }
 
-/* A value that systop formatted, aligned to the side of its column where it belongs. */
+/* A value that systop formatted, aligned to the side of its column where it belongs. A part of a number is another number. */
 static void draw_value(const struct paint *p, int y, int x, int width, bool right, enum role role, const char *text)
 {
 	char cell[256];
-	int len = strnlen(text, width);
+	int len = strlen(text);
 
 	if (width < 0 || width >= (int)sizeof(cell))
 		return;
-	memset(cell, ' ', width);
-	memcpy(cell + (right ? width - len : 0), text, len);
+	memset(cell, len > width ? '#' : ' ', width);
+	if (len <= width)
+		memcpy(cell + (right ? width - len : 0), text, len);
 	cell[width] = '\0';
 	paint_text(p, y, x, p->width, role, cell);
 }
@@ -182,7 +185,7 @@ void columns_cell(const struct paint *p, int y, int x, int width, enum column_id
 		snprintf(text, sizeof(text), r->thread->cpu < 0 ? "-" : "%d", r->thread->cpu);
 		break;
 	case COLUMN_PAST:
-		draw_past(p, y, x, r, look->line, context);
+		draw_past(p, y, x, width, r, look->line, context);
 		return;
 	case COLUMN_COMM:
 		draw_name(p, y, x, width, role, look->tree ? look->tree : row_comm(r),
