@@ -94,6 +94,35 @@ TEST(columns, order_width_and_wishes)
 	assert_true(columns_has(&c, (enum column_id)METRIC_MIGRATIONS));
 }
 
+static int width_of(const struct columns *c, enum column_id id)
+{
+	for (int i = 0; i < c->nr; i++)
+		if (c->at[i].id == id)
+			return c->at[i].width;
+	return 0;
+}
+
+/* A width that was set on a wide screen is kept there, at the cost of less important columns. It is the most: a narrow screen
+ * shows as many columns as without it, and the column takes what is left. */
+TEST(columns, set_on_a_wide_screen)
+{
+	static const char text[] = "id user state bar run d runq cgroup command:150";
+	struct columns c = place(text, 200, 0), without = place("id user state bar run d runq cgroup command", 80, 0);
+
+	assert_int_equal(width_of(&c, COLUMN_COMMAND), 150);
+	assert_false(columns_has(&c, COLUMN_CGROUP));
+	c = place(text, 80, 0);
+	assert_int_equal(c.nr, without.nr);
+	for (int i = 0; i < c.nr; i++) {
+		assert_int_equal(c.at[i].id, without.at[i].id);
+		assert_int_equal(c.at[i].width, without.at[i].width);
+	}
+	c = place("id:9 comm:200 run:2", 80, 0);
+	assert_int_equal(width_of(&c, COLUMN_ID), 9);
+	assert_int_equal(width_of(&c, (enum column_id)METRIC_RUN), 2);
+	assert_int_equal(width_of(&c, COLUMN_COMM), 80 - 1 - 10 - 3 - 1);
+}
+
 TEST(columns, panning_shows_others)
 {
 	struct column_list l;
@@ -232,7 +261,7 @@ int main(void)
 		  cmocka_unit_test(columns_the_important_ones_stay),
 		  cmocka_unit_test(columns_wider_never_loses_one),
 		  cmocka_unit_test(columns_order_width_and_wishes),
-		  cmocka_unit_test(columns_panning_shows_others),
+		  cmocka_unit_test(columns_set_on_a_wide_screen), cmocka_unit_test(columns_panning_shows_others),
 		  cmocka_unit_test(columns_text_comes_back),
 		  cmocka_unit_test(columns_wrong_ones_are_refused),
 		  cmocka_unit_test(columns_sorts_by_what_a_row_belongs_to),

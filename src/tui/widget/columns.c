@@ -327,13 +327,11 @@ static bool is_name(enum column_id id)
 	return id == COLUMN_COMM || id == COLUMN_COMMAND;
 }
 
-/* The smallest width. */
+/* The smallest width, unless a smaller one was set. */
 static int narrowest(const struct column_choice *c, const struct column_context *context, int width)
 {
 	struct column_info info = column_info(c->id);
 
-	if (c->width)
-		return c->width;
 	if (c->id < COLUMN_METRICS && context->units != UNITS_SHARE && info.min < 6)
 		return 6;
 	if (c->id == COLUMN_BAR && width >= 60)
@@ -350,23 +348,27 @@ static int narrowest(const struct column_choice *c, const struct column_context 
 	return info.min;
 }
 
-static bool by_screen(const struct column_choice *c)
+static int widest(const struct column_choice *c)
 {
-	return !c->width && column_info(c->id).max > column_info(c->id).min;
+	return c->width ? c->width : column_info(c->id).max;
 }
 
 /* Selects columns by importance while they fit. Returns the room left. Stops at the first column that does not fit,
  * so that no column displaces a more important one. */
-static int take(bool *taken, const struct column_list *l, int width, int pan,
+static int take(bool *taken, int *widths, const struct column_list *l, int width, int pan,
 		const struct column_context *context)
 {
 	int left = width - 1;
 
+	for (int i = 0; i < l->nr; i++) {
+		widths[i] = narrowest(&l->at[i], context, width);
+		if (l->at[i].width && widths[i] > l->at[i].width)
+			widths[i] = l->at[i].width;
+	}
 	for (int drop = 0; drop <= DROP_HIDDEN; drop++) {
 		for (int i = 0; i < l->nr; i++) {
 			const struct column_choice *c = &l->at[i];
 			int importance = column_info(c->id).drop;
-			int wide = narrowest(c, context, width) + 1;
 
 			if (c->asked && importance > 1)
 				importance = 1;
@@ -378,10 +380,19 @@ static int take(bool *taken, const struct column_list *l, int width, int pan,
 				pan--;
 				continue;
 			}
-			if (wide > left + 1)
+			if (widths[i] > left)
 				return left;
 			taken[i] = true;
-			left -= wide;
+			left -= widths[i] + 1;
+		}
+		/* Less important ones make room for a width that was set, if the screen has it. */
+		for (int i = 0; i < l->nr; i++) {
+			int more = l->at[i].width - widths[i];
+
+			if (!taken[i] || more <= 0 || more > left + 1)
+				continue;
+			widths[i] += more;
+			left -= more;
 		}
 	}
 	return left;
@@ -391,24 +402,21 @@ void columns_place(struct columns *c, const struct column_list *l, int width, in
 		   const struct column_context *context)
 {
 	bool taken[COLUMN_COUNT] = { false };
-	int left = take(taken, l, width, pan, context), x = 1;
 	int widths[COLUMN_COUNT];
+	int left = take(taken, widths, l, width, pan, context), x = 1;
 	bool grown = true;
 
-	for (int i = 0; i < l->nr; i++)
-		widths[i] = narrowest(&l->at[i], context, width);
 	/* The remaining width goes to a thread's name, then in turn to all columns that can use it. */
 	for (int i = 0; i < l->nr; i++) {
-		if (!taken[i] || !is_name(l->at[i].id) || l->at[i].width)
+		if (!taken[i] || !is_name(l->at[i].id))
 			continue;
-		for (; left > 0 && widths[i] < COMM_WIDTH; left--)
+		for (; left > 0 && widths[i] < COMM_WIDTH && widths[i] < widest(&l->at[i]); left--)
 			widths[i]++;
 	}
 	while (left > 0 && grown) {
 		grown = false;
 		for (int i = 0; i < l->nr && left > 0; i++) {
-			if (!taken[i] || !by_screen(&l->at[i]) ||
-			    widths[i] >= column_info(l->at[i].id).max)
+			if (!taken[i] || widths[i] >= widest(&l->at[i]))
 				continue;
 			widths[i]++;
 			left--;
