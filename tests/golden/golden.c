@@ -452,6 +452,7 @@ static const struct text {
 	{ "the footer has the title of the sorted column", "E", "  sort RUN desc ", "sort RUN%" },
 	{ "a share that does not fit is left out whole", "3", "IRQ  Wall ", "unwound", 60, 12 },
 	{ "and the functions of a flamegraph", "3t", "[serde_", NULL, 40, 12 },
+	{ "a thread that ended since has no CPUs of another one with its TID", " [\\4002\n\n", "  may run on CPU -  last on 2 ", NULL },
 	{ "names of users take cells, not bytes", "uG", "\n> дмитрий                  1 process ", NULL },
 	{ "interrupts are the host's, what is lost to them the scope's", "6", "lost to interrupts in scope, ", NULL,
 	  .scope = "cgroup web" },

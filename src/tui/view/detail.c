@@ -146,19 +146,21 @@ static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
 static int thread_facts(const struct detail *d, const struct paint *p, int y)
 {
 	const struct life *l = d->row->thread;
-	bool now = d->context->tick == d->context->newest;
+	const struct row *newest = subject_row(&d->context->within, d->context->newest);
+	bool now = d->context->tick == d->context->newest, lives = newest && !newest->exited;
 	int policy = l->policy, priority = l->priority;
-	char text[256], scheduling[64], cpus[64], last[16] = "-";
+	char text[256], scheduling[64], cpus[64] = "-", last[16] = "-";
 
-	/* The programs see a change at the next tick in the thread only. */
-	if (now)
+	/* The programs see a change at the next tick in the thread only. Another thread can have the TID of one that ended. */
+	if (now && lives)
 		d->context->host->scheduling(l->tid, &policy, &priority);
 	policy_text(policy, priority, scheduling, sizeof(scheduling));
-	d->context->host->affinity(l->tid, cpus, sizeof(cpus));
+	if (lives)
+		d->context->host->affinity(l->tid, cpus, sizeof(cpus));
 	if (l->cpu >= 0)
 		snprintf(last, sizeof(last), "%d", l->cpu);
 	snprintf(text, sizeof(text), "%s  may%s run on CPU %s  last on %s", scheduling,
-		 now ? "" : " now", cpus, last);
+		 now || !lives ? "" : " now", cpus, last);
 	y = fact(p, y, "policy", text);
 	start_text(l, d->tick, text, sizeof(text));
 	return fact(p, y, "started", text);
