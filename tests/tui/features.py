@@ -281,10 +281,11 @@ def config():
         assert again.startswith("# mine\n[other]\nx = y\n") and "pause = p" in again, again
         with open(path, "w") as f:
             f.write("[view]\nsort = secret\n")
-        with Terminal(100, 24, env) as t:
+        with Terminal(200, 24, {**env, "TERM": "nosuchterm"}) as t:
             t.start()
             t.wait(r"systoprc, line 2: ")
             t.wait("sort: expected a column's name")
+            t.wait("; no terminfo for TERM=nosuchterm")
             assert "secret" not in t.screen(), t.screen()
             with open(path, "w") as f:
                 f.write("[view]\nsort = d_ns\n")

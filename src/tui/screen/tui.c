@@ -82,7 +82,7 @@ static void open_paint(struct tui *t, const struct settings *s)
 struct tui *tui_open(const struct tui_options *o)
 {
 	struct tui *t = calloc(1, sizeof(*t));
-	char notice[128] = "";
+	char notice[128] = "", both[512];
 
 	if (t)
 		t->screen = screen_new(o->host, o->settings, o->filter);
@@ -97,7 +97,8 @@ struct tui *tui_open(const struct tui_options *o)
 		return NULL;
 	}
 	open_paint(t, o->settings);
-	screen_notice(t->screen, *notice ? notice : o->notice);
+	snprintf(both, sizeof(both), "%s%s%s", o->notice, *o->notice && *notice ? "; " : "", notice);
+	screen_notice(t->screen, both);
 	tui_draw(t);
 	return t;
 }
