@@ -366,6 +366,7 @@ static void forget(struct calltree *f)
 {
 	f->nr = f->nr_functions = 0;
 	f->nr_names = 0;
+	f->nr_begun++;
 	map_fini(&f->places);
 	map_fini(&f->leaves);
 	map_fini(&f->function_of);

@@ -90,6 +90,7 @@ struct calltree {
 	int nr_names;
 	struct calltree_options built; /* options it was built with */
 	uint64_t generation;    /* of the names */
+	uint64_t nr_begun;      /* how often it was begun anew: places in @nodes are others since then */
 };
 
 /*

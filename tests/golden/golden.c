@@ -276,12 +276,13 @@ static void open_screen(struct open_screen *o, const struct shot *shot, struct s
 }
 
 /* Among keys: the mouse on the fourth row of a table; a notice; so many refreshes that those before are forgotten; 40
- * columns, and back to all of them. */
+ * columns, and back to all of them; two keys without a drawing between. */
 #define WHEEL "\1"
 #define CLICK "\2"
 #define NOTICE "\3"
 #define REFRESHES "\4"
 #define NARROW "\5"
+#define AT_ONCE "\6"
 #define ROW 8
 
 static void show_next(struct open_screen *o)
@@ -305,9 +306,10 @@ static void press(struct open_screen *o, const char *keys)
 			show_next(o);
 		else if (*key == *NARROW)
 			o->paint.width = o->paint.width == 40 ? getmaxx(o->pad) : 40;
-		else
+		else if (*key != *AT_ONCE)
 			screen_key(o->screen, *key, false, SCENE_NOW_NS);
-		screen_draw(o->screen, &o->paint, SCENE_NOW_NS);
+		if (*key != *AT_ONCE && key[1] != *AT_ONCE)
+			screen_draw(o->screen, &o->paint, SCENE_NOW_NS);
 	}
 }
 
@@ -452,7 +454,10 @@ static const struct text {
 	{ "the footer has the title of the sorted column", "E", "  sort RUN desc ", "sort RUN%" },
 	{ "a share that does not fit is left out whole", "3", "IRQ  Wall ", "unwound", 60, 12 },
 	{ "and the functions of a flamegraph", "3t", "[serde_", NULL, 40, 12 },
-	{ "a thread that ended since has no CPUs of another one with its TID", " [\\4002\n\n", "  may run on CPU -  last on 2 ", NULL },
+	{ "a thread that ended since has no CPUs of another one with its TID",
+	  " [\\4002\n\n", "  may run on CPU -  last on 2 ", NULL },
+	{ "keys before another graph is drawn do not move in the last one",
+	  "Hfi" AT_ONCE "j" AT_ONCE "l", "\napi-server 2001  total ", NULL },
 	{ "names of users take cells, not bytes", "uG", "\n> дмитрий                  1 process ", NULL },
 	{ "interrupts are the host's, what is lost to them the scope's", "6", "lost to interrupts in scope, ", NULL,
 	  .scope = "cgroup web" },

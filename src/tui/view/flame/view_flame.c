@@ -71,6 +71,18 @@ static void follow_names(struct flame_view *s, const struct view_context *c)
 		list_select(&s->functions.list, flame_function_key(source->symbol(source->arg, fn->at.frame, fn->at.tgid)));
 }
 
+/* Builds a tree. If it is another one, keys that come before it is drawn cannot move in the boxes. */
+static int build(struct flame_view *s, enum flame_tree tree, const struct view_context *c, const struct calltree_options *o)
+{
+	struct calltree *f = &s->flames[tree];
+	uint64_t before = f->nr_begun;
+	int err = calltree_build(f, c->tick, &c->within, o, &c->host->source);
+
+	if (f->nr_begun != before)
+		s->nr_boxes = 0;
+	return err;
+}
+
 static int flame_update(void *state, const struct view_context *c)
 {
 	struct flame_view *s = state;
@@ -91,12 +103,12 @@ static int flame_update(void *state, const struct view_context *c)
 	if (s->mode == MODE_SANDWICH) {
 		o.focus = s->focus;
 		o.part = CALLTREE_CALLERS;
-		err = calltree_build(&s->flames[TREE_CALLERS], c->tick, &c->within, &o, &c->host->source);
+		err = build(s, TREE_CALLERS, c, &o);
 		if (err)
 			return err;
 		o.part = CALLTREE_CALLEES;
 	}
-	err = calltree_build(&s->flames[TREE_MAIN], c->tick, &c->within, &o, &c->host->source);
+	err = build(s, TREE_MAIN, c, &o);
 	return err || s->mode != MODE_FUNCTIONS ? err : flame_functions_update(s, c);
 }
 
