@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tui/term/paint.h"
 #include "tui/term/theme.h"
 
 static struct theme_files files = { .dir = "/tmp" };
@@ -153,6 +154,35 @@ TEST(theme, files_are_the_users)
 	assert_int_equal(load(&t, "user = red\n", error, sizeof(error)), 0);
 }
 
+static attr_t bold(const struct theme *t, const char *terminal, enum role role)
+{
+	FILE *null = fopen("/dev/null", "r+");
+	SCREEN *screen = newterm(terminal, null, null);
+	struct paint p;
+
+	assert_non_null(screen);
+	start_color();
+	use_default_colors();
+	paint_init(&p, stdscr, 80, 24, true);
+	paint_theme(&p, t, true);
+	endwin();
+	delscreen(screen);
+	fclose(null);
+	return p.roles[role] & A_BOLD;
+}
+
+/* A terminal with 8 colours has the bright ones as bold text. */
+TEST(theme, bright_colours_of_a_terminal_with_8)
+{
+	char error[256];
+	struct theme t;
+
+	assert_int_equal(load(&t, "dim = bright-black\nuser = green\n", error, sizeof(error)), 0);
+	assert_true(bold(&t, "linux", ROLE_DIM));
+	assert_false(bold(&t, "linux", ROLE_USER));
+	assert_false(bold(&t, "xterm-256color", ROLE_DIM));
+}
+
 int main(void)
 {
 	files.uid = geteuid();
@@ -161,5 +191,6 @@ int main(void)
 		  cmocka_unit_test(theme_errors_name_the_line_and_not_the_text),
 		  cmocka_unit_test(theme_long_lines),
 		  cmocka_unit_test(theme_one_that_inherits_itself_is_not_read_for_ever),
-		  cmocka_unit_test(theme_files_are_the_users));
+		  cmocka_unit_test(theme_files_are_the_users),
+		  cmocka_unit_test(theme_bright_colours_of_a_terminal_with_8));
 }

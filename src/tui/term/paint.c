@@ -100,6 +100,8 @@ void paint_theme(struct paint *p, const struct theme *t, bool color)
 			continue;
 		if (init_extended_pair(r + 1, terminal_color(l->fg), terminal_color(l->bg)) == OK)
 			p->roles[r] |= COLOR_PAIR(r + 1);
+		if (COLORS == 8 && l->fg >= 8 && l->fg < 16) /* bold text is bright there: black is seen on black */
+			p->roles[r] |= A_BOLD;
 	}
 }
 
