@@ -458,6 +458,7 @@ static const struct text {
 	  " [\\4002\n\n", "  may run on CPU -  last on 2 ", NULL },
 	{ "keys before another graph is drawn do not move in the last one",
 	  "Hfi" AT_ONCE "j" AT_ONCE "l", "\napi-server 2001  total ", NULL },
+	{ "a step back from beyond the last column shows one", "))))))))))))))))))))))))))))))))((", "  SWAP COMMAND ", NULL },
 	{ "names of users take cells, not bytes", "uG", "\n> дмитрий                  1 process ", NULL },
 	{ "interrupts are the host's, what is lost to them the scope's", "6", "lost to interrupts in scope, ", NULL,
 	  .scope = "cgroup web" },

@@ -126,7 +126,7 @@ TEST(columns, set_on_a_wide_screen)
 TEST(columns, panning_shows_others)
 {
 	struct column_list l;
-	struct columns c;
+	struct columns c, last;
 	bool seen[COLUMN_COUNT] = { false };
 
 	columns_default(&l, TABLE_THREADS);
@@ -137,6 +137,10 @@ TEST(columns, panning_shows_others)
 	}
 	for (int i = 0; i < l.nr; i++)
 		assert_true(l.at[i].hidden || seen[l.at[i].id]);
+	/* One step back from the last column that there is shows another one. */
+	last = c;
+	columns_place(&c, &l, 60, last.pan - 1, &context);
+	assert_int_equal(c.nr, last.nr + 1);
 }
 
 TEST(columns, text_comes_back)

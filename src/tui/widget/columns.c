@@ -355,7 +355,7 @@ static int widest(const struct column_choice *c)
 
 /* Selects columns by importance while they fit. Returns the room left. Stops at the first column that does not fit,
  * so that no column displaces a more important one. */
-static int take(bool *taken, int *widths, const struct column_list *l, int width, int pan,
+static int take(bool *taken, int *widths, const struct column_list *l, int width, int *pan,
 		const struct column_context *context)
 {
 	int left = width - 1;
@@ -376,8 +376,8 @@ static int take(bool *taken, int *widths, const struct column_list *l, int width
 				importance = 0;
 			if ((c->hidden && c->id != context->sorting->by) || taken[i] || importance != drop)
 				continue;
-			if (drop && pan) {
-				pan--;
+			if (drop && *pan) {
+				--*pan;
 				continue;
 			}
 			if (widths[i] > left)
@@ -403,7 +403,7 @@ void columns_place(struct columns *c, const struct column_list *l, int width, in
 {
 	bool taken[COLUMN_COUNT] = { false };
 	int widths[COLUMN_COUNT];
-	int left = take(taken, widths, l, width, pan, context), x = 1;
+	int rest = pan, left = take(taken, widths, l, width, &rest, context), x = 1;
 	bool grown = true;
 
 	/* The remaining width goes to a thread's name, then in turn to all columns that can use it. */
@@ -424,6 +424,7 @@ void columns_place(struct columns *c, const struct column_list *l, int width, in
 		}
 	}
 	c->nr = 0;
+	c->pan = pan - rest;
 	for (int i = 0; i < l->nr; i++) {
 		if (!taken[i])
 			continue;

@@ -135,6 +135,7 @@ struct column_context {
 /* The columns that a table of this width shows, and their places. */
 struct columns {
 	int nr;
+	int pan; /* as asked for, or the most that there is */
 	struct {
 		enum column_id id;
 		int x, width;

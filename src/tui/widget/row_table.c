@@ -224,6 +224,7 @@ static void set_columns(struct row_table *t, const struct view_context *c)
 	struct column_context context = column_context(t, c);
 
 	columns_place(&t->columns, &c->settings->columns[t->which], c->paint->width, t->pan, &context);
+	t->pan = t->columns.pan;
 	t->table.columns = t->shown;
 	t->table.nr = t->columns.nr;
 	t->table.by = -1;
@@ -283,7 +284,7 @@ bool row_table_act(struct row_table *t, const struct view_context *c, enum actio
 {
 	bool ours = a == ACTION_PAN_LEFT || a == ACTION_PAN_RIGHT || table_act(&t->table, a, c);
 
-	t->pan += a == ACTION_PAN_RIGHT ? t->pan < COLUMN_COUNT : a == ACTION_PAN_LEFT ? -(t->pan > 0) : 0;
+	t->pan += a == ACTION_PAN_RIGHT ? 1 : a == ACTION_PAN_LEFT ? -(t->pan > 0) : 0;
 	keep_order(t, c);
 	return ours;
 }
