@@ -276,13 +276,14 @@ static void open_screen(struct open_screen *o, const struct shot *shot, struct s
 }
 
 /* Among keys: the mouse on the fourth row of a table; a notice; so many refreshes that those before are forgotten; 40
- * columns, and back to all of them; two keys without a drawing between. */
+ * columns, or too few, and back to all of them; two keys without a drawing between. */
 #define WHEEL "\1"
 #define CLICK "\2"
 #define NOTICE "\3"
 #define REFRESHES "\4"
 #define NARROW "\5"
 #define AT_ONCE "\6"
+#define TOO_NARROW "\7"
 #define ROW 8
 
 static void show_next(struct open_screen *o)
@@ -304,8 +305,8 @@ static void press(struct open_screen *o, const char *keys)
 			screen_notice(o->screen, "saved");
 		else if (*key == *REFRESHES)
 			show_next(o);
-		else if (*key == *NARROW)
-			o->paint.width = o->paint.width == 40 ? getmaxx(o->pad) : 40;
+		else if (*key == *NARROW || *key == *TOO_NARROW)
+			o->paint.width = o->paint.width < getmaxx(o->pad) ? getmaxx(o->pad) : *key == *NARROW ? 40 : 20;
 		else if (*key != *AT_ONCE)
 			screen_key(o->screen, *key, false, SCENE_NOW_NS);
 		if (*key != *AT_ONCE && key[1] != *AT_ONCE)
@@ -459,6 +460,7 @@ static const struct text {
 	{ "keys before another graph is drawn do not move in the last one",
 	  "Hfi" AT_ONCE "j" AT_ONCE "l", "\napi-server 2001  total ", NULL },
 	{ "a step back from beyond the last column shows one", "))))))))))))))))))))))))))))))))((", "  SWAP COMMAND ", NULL },
+	{ "a menu is closed also if the terminal is too small for it", "o" TOO_NARROW "q" TOO_NARROW, "\n>   2001 ", NULL },
 	{ "names of users take cells, not bytes", "uG", "\n> дмитрий                  1 process ", NULL },
 	{ "interrupts are the host's, what is lost to them the scope's", "6", "lost to interrupts in scope, ", NULL,
 	  .scope = "cgroup web" },

@@ -262,7 +262,9 @@ static bool ready(struct screen *s, uint64_t now_ns)
 
 static void act(struct screen *s, enum action a, uint64_t now_ns)
 {
-	if ((s->overlay && pager_act(&s->overlay_pager, a, NULL)) || !ready(s, now_ns))
+	bool closes = s->menu.kind && (a == ACTION_BACK || a == ACTION_CLOSE); /* also if the terminal is too small */
+
+	if ((s->overlay && pager_act(&s->overlay_pager, a, NULL)) || (!ready(s, now_ns) && !closes))
 		return;
 	if (s->menu.kind && menu_act(&s->menu, a)) {
 		take_user(s);
