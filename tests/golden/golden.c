@@ -461,6 +461,8 @@ static const struct text {
 	  "Hfi" AT_ONCE "j" AT_ONCE "l", "\napi-server 2001  total ", NULL },
 	{ "a step back from beyond the last column shows one", "))))))))))))))))))))))))))))))))((", "  SWAP COMMAND ", NULL },
 	{ "a menu is closed also if the terminal is too small for it", "o" TOO_NARROW "q" TOO_NARROW, "\n>   2001 ", NULL },
+	{ "a theme that was tried goes with the menu", "ojj\nj \033o", "  theme: default ...", NULL },
+	{ "and stays if it was taken", "ojj\nj\no", "  theme: colour-blind ...", NULL },
 	{ "names of users take cells, not bytes", "uG", "\n> дмитрий                  1 process ", NULL },
 	{ "interrupts are the host's, what is lost to them the scope's", "6", "lost to interrupts in scope, ", NULL,
 	  .scope = "cgroup web" },

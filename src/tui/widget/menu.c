@@ -54,6 +54,8 @@ bool menu_act(struct menu *m, enum action a)
 	switch (a) {
 	case ACTION_BACK:
 	case ACTION_CLOSE:
+		if (m->kind == &menu_themes)
+			snprintf(m->settings->theme, sizeof(m->settings->theme), "%s", m->theme);
 		m->kind = NULL;
 		return true;
 	case ACTION_ENTER:
@@ -232,7 +234,7 @@ static bool themes_act(struct menu *m, int i, enum action a)
 
 const struct menu_kind menu_themes = {
 	.title = "Theme",
-	.help = "Space tries it, Enter takes it",
+	.help = "Space tries it, Enter takes it, Esc goes back to the one before",
 	.nr = themes_nr,
 	.text = themes_text,
 	.act = themes_act,
@@ -292,6 +294,7 @@ static bool options_act(struct menu *m, int i, enum action a)
 		menu_open(m, &menu_sort);
 		break;
 	case OPTION_THEME:
+		snprintf(m->theme, sizeof(m->theme), "%s", s->theme);
 		menu_open(m, &menu_themes);
 		break;
 	case OPTION_UNITS:

@@ -36,6 +36,7 @@ struct menu {
 	struct menu_user *users;      /* of menu_users, by uid */
 	size_t nr_users, users_room;
 	int chosen;                   /* item of menu_users: 0: all of them, i: users[i - 1]; -1: none so far */
+	char theme[THEME_SIZE];       /* when menu_themes was opened */
 	int cursor;
 	int width;                    /* of the screen, when it was drawn last */
 	struct pager pager;
