@@ -2,7 +2,6 @@
 #include "query/calltree.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +15,10 @@
 
 /* The tree is rebuilt when it has more than STALE_MAX times as many nodes as nodes with time. */
 #define STALE_MAX 4
+
+/* Names at the root, and the longest one. */
+#define NAMES_MAX 4096
+#define NAME_LEN_MAX 63
 
 /* In calltree.leaves: where the stacks end; LEAF_NONE: nowhere, as the focus function is not in them. */
 #define LEAF(node) (void *)((uintptr_t)(node) + 1)
@@ -184,20 +187,25 @@ static void go_frames(struct building *b)
 		go_frame(b, &w);
 }
 
-/* Copies a name, for the life of the tree; "others" if there are too many. */
-static const char *keep_name(struct calltree *f, const char *name)
+/* Copies a name, until the tree is forgotten; "[others]" if there are too many. */
+static const char *keep_name(struct building *b, const char *name)
 {
-	size_t len = strlen(name), most = sizeof(f->names[0]) - 1;
+	struct map *names = &b->flame->names;
+	size_t len = strlen(name);
+	uint64_t key;
+	char *kept;
 
-	if (len > most) /* the end of a long path is more specific */
-		name += len - most;
-	for (int i = 0; i < f->nr_names; i++)
-		if (!strcmp(f->names[i], name))
-			return f->names[i];
-	if (f->nr_names == (int)(sizeof(f->names) / sizeof(f->names[0])))
-		return "[others]";
-	snprintf(f->names[f->nr_names], sizeof(f->names[0]), "%s", name);
-	return f->names[f->nr_names++];
+	if (len > NAME_LEN_MAX) /* the end of a long path is more specific */
+		name += len - NAME_LEN_MAX;
+	key = hash_text(0, name);
+	kept = map_get(names, key);
+	if (kept || names->nr >= NAMES_MAX)
+		return kept ? kept : "[others]";
+	kept = strdup(name);
+	b->err = kept ? map_put(names, key, kept) : -ENOMEM;
+	if (b->err)
+		free(kept);
+	return b->err ? NULL : kept;
 }
 
 /* The name at the root for a thread, NULL: none. */
@@ -205,11 +213,11 @@ static const char *who_of(struct building *b, const struct life *life)
 {
 	switch (b->options->merge) {
 	case CALLTREE_MERGE_PROCESS:
-		return keep_name(b->flame, life->process->comm);
+		return keep_name(b, life->process->comm);
 	case CALLTREE_MERGE_THREAD:
-		return keep_name(b->flame, life->comm);
+		return keep_name(b, life->comm);
 	case CALLTREE_MERGE_CGROUP:
-		return keep_name(b->flame, life->cgroup->path);
+		return keep_name(b, life->cgroup->path);
 	default:
 		return NULL;
 	}
@@ -365,8 +373,10 @@ static int more_time(const void *a, const void *b)
 static void forget(struct calltree *f)
 {
 	f->nr = f->nr_functions = 0;
-	f->nr_names = 0;
 	f->nr_begun++;
+	for (size_t i = 0; i < f->names.room; i++)
+		free(f->names.entries[i].value);
+	map_fini(&f->names);
 	map_fini(&f->places);
 	map_fini(&f->leaves);
 	map_fini(&f->function_of);

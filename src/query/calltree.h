@@ -86,8 +86,7 @@ struct calltree {
 	struct wakers wakers;
 	struct stack_quality quality; /* of the samples in the tree */
 	uint64_t by_fp;         /* in that unit: weight of stacks with callers found by frame pointers */
-	char names[64][64];     /* names of threads, processes and cgroups at the root */
-	int nr_names;
+	struct map names;       /* hash -> name of a thread, process or cgroup at the root */
 	struct calltree_options built; /* options it was built with */
 	uint64_t generation;    /* of the names */
 	uint64_t nr_begun;      /* how often it was begun anew: places in @nodes are others since then */
