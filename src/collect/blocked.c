@@ -151,7 +151,7 @@ static int show(struct blocked *b, uint32_t index, const struct slot *copy, stru
 	bool at_most = copy->flags & SLOT_SINCE_EARLY;
 	int err;
 
-	if (k->since == copy->since && k->unasked)
+	if (k->since == copy->since && k->unasked && !b->shed)
 		want(b, index);
 	if (k->since == copy->since || (b->o.self_tgid && (copy->tgid == b->o.self_tgid ||
 							    copy->tgid == b->o.starter_tgid ||
@@ -183,8 +183,9 @@ static int show_sleeper(struct blocked *b, uint32_t index, const struct slot *sl
 	struct life *life = b->o.life(b->o.arg, index);
 	struct slot copy;
 
-	if (!life || (blocked_is(b, index, slot->since) && !b->known[index].unasked) || !slot_read(slot, &copy) || !slot_is_blocked(&copy) ||
-	    copy.since > now)
+	/* While stacks are shed, known sleepers do not take the room of others: the lists are emptied after each tick. */
+	if (!life || (blocked_is(b, index, slot->since) && (!b->known[index].unasked || b->shed)) ||
+	    !slot_read(slot, &copy) || !slot_is_blocked(&copy) || copy.since > now)
 		return 0;
 	return show(b, index, &copy, life, now);
 }
