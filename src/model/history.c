@@ -189,22 +189,25 @@ void model_health(const struct model *m, struct health *h)
 		health_add(h, "Maps", "past", HEALTH_ON, "%s of %s: earlier refreshes, and threads that have ended", bytes, max);
 }
 
-/* What only the recorder's window needs goes first, a quarter of it at a time, then the oldest ticks. */
+/* What only the recorder's window needs goes first, a quarter of it at a time, then the oldest ticks. A thread counts when
+ * it is dropped from these, even if a held tick keeps its memory. */
 static void make_room(struct model *m)
 {
 	struct history *p = m->history;
 
+	if (past_bytes(m) > p->bytes_max)
+		threads_forget(m); /* those that are not needed any more without dropping anything */
 	while (past_bytes(m) > p->bytes_max && (p->ends_first < p->first || p->next - p->first > 1)) {
 		bool of_window = p->ends[0] + p->window_ns >= p->ends[p->nr_ends - 1];
-		size_t nr;
+		size_t nr_held = m->nr_held, nr_freed;
 
 		if (p->ends_first < p->first)
 			ends_drop(p, 1 + (p->first - p->ends_first) / 4);
 		else
 			history_drop(p);
-		nr = threads_forget(m);
+		nr_freed = threads_forget(m);
 		if (of_window)
-			p->nr_early += nr;
+			p->nr_early += nr_freed + m->nr_held - nr_held;
 	}
 }
 

@@ -320,10 +320,10 @@ TEST(history, processes_where_they_were)
 	model_free(m);
 }
 
-/* Ticks that one thread each lives in. */
+/* Ticks that one thread each lives in; the newest is held, as by the screen. */
 static const struct tick *short_lives(struct model *m, int nr)
 {
-	const struct tick *t = NULL;
+	const struct tick *t = NULL, *next;
 
 	for (int i = 0; i < nr; i++) {
 		struct life *l = life(m, 1000 + i, 1000 + i, "short", &web);
@@ -331,8 +331,9 @@ static const struct tick *short_lives(struct model *m, int nr)
 		tick_begin_at(m, (5 + i) * SEC);
 		run(m, l, 1, true);
 		model_life_end(m, l);
+		next = end(m);
 		tick_put(t);
-		t = end(m);
+		t = next;
 	}
 	return t;
 }
