@@ -34,16 +34,22 @@ static struct total *process_total(struct tick_node *n, const struct process *pr
 	memset(grown, 0, sizeof(*grown));
 	grown->row = n->tick.nr_processes - 1;
 	grown->state = STATE_COUNT;
-	grown->exited = true;
+	grown->exited = grown->moved = true;
 	return grown;
+}
+
+/* Whether the thread moved within the tick, and the life is what it did before. */
+static bool moved_on(const struct tick_node *n, const struct life *l)
+{
+	const struct life_node *node = (const struct life_node *)l;
+
+	return node->to_us && node->last == n->tick.seq;
 }
 
 /* Whether the thread leads its process, and did not move on within the tick. */
 static bool leads(const struct tick_node *n, const struct life *l)
 {
-	const struct life_node *node = (const struct life_node *)l;
-
-	return l->tid == l->tgid && !(node->to_us && node->last == n->tick.seq);
+	return l->tid == l->tgid && !moved_on(n, l);
 }
 
 /* The process itself is as it is now: in a tick of the past its row has its leader's cgroup, or any thread's without one. */
@@ -53,12 +59,25 @@ static void process_place(struct tick_node *n, const struct total *t, const stru
 		n->processes[t->row].cgroup = l->cgroup;
 }
 
-static void total_add(struct total *t, const struct row *thread, bool idle)
+/* What threads were before they moved on counts only if the row has nothing else. */
+static void total_state(struct total *t, enum thread_state state, bool exited, bool moved)
+{
+	if (moved && !t->moved)
+		return;
+	if (!moved && t->moved) {
+		t->state = STATE_COUNT;
+		t->exited = true;
+	}
+	t->moved = moved;
+	if (state < t->state)
+		t->state = state;
+	t->exited &= exited;
+}
+
+static void total_add(struct total *t, const struct row *thread, bool idle, bool moved)
 {
 	t->own_threads++;
-	if (thread->state < t->state)
-		t->state = thread->state;
-	t->exited &= thread->exited;
+	total_state(t, thread->state, thread->exited, moved);
 	if (idle)
 		t->idle[thread->state]++;
 	else
@@ -83,7 +102,7 @@ int node_idle(struct tick_node *n, struct life *l, enum thread_state state)
 	if (!process)
 		return -ENOMEM;
 	process_place(n, process, l);
-	total_add(process, &row, true);
+	total_add(process, &row, true, moved_on(n, l));
 	idle_in(n, l->cgroup, state);
 	if (l->limiter != l->cgroup)
 		idle_in(n, l->limiter, state);
@@ -151,11 +170,11 @@ static int add_up_active(struct tick_node *n)
 		if (!process)
 			return -ENOMEM;
 		process_place(n, process, thread->thread);
-		total_add(process, thread, false);
+		total_add(process, thread, false, moved_on(n, thread->thread));
 		if (cgroup)
-			total_add(cgroup, thread, false);
+			total_add(cgroup, thread, false, false);
 		if (aside)
-			total_add(aside, thread, false);
+			total_add(aside, thread, false, false);
 	}
 	return 0;
 }
@@ -189,9 +208,10 @@ static int add_resting_process(struct tick_node *n, const struct process_node *p
 		total->idle[STATE_SLEEP] = p->resting[0];
 		total->idle[STATE_STOPPED] = p->resting[1];
 		total->own_threads += p->resting[0] + p->resting[1];
-		total->exited = false;
-		total->state = p->resting[0] && total->state > STATE_SLEEP ? STATE_SLEEP : total->state;
-		total->state = p->resting[1] && total->state > STATE_STOPPED ? STATE_STOPPED : total->state;
+		if (p->resting[0])
+			total_state(total, STATE_SLEEP, false, false);
+		if (p->resting[1])
+			total_state(total, STATE_STOPPED, false, false);
 		return 0;
 	}
 	if (add_process(n, &p->process))

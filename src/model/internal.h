@@ -65,6 +65,7 @@ struct total {
 	uint32_t idle[STATE_COUNT];
 	enum thread_state state; /* of the most active thread */
 	bool exited;
+	bool moved;              /* these two are of threads that moved on within the tick */
 	struct cgroup_limit limit;
 	struct levels levels;
 };

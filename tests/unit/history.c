@@ -320,6 +320,73 @@ TEST(history, processes_where_they_were)
 	model_free(m);
 }
 
+/* The thread moves within the tick being built, and the rest of its life is returned. */
+static struct life *move(struct model *m, struct life *part, struct cgroup *to)
+{
+	struct identity moved = identity(part->tid, part->tgid, part->comm);
+	struct life *l = model_life_part(m, part, SEC / 4, 0);
+
+	assert_non_null(l);
+	return model_life_update(m, l, &moved, to);
+}
+
+static void assert_process(const struct tick *t, pid_t tgid, bool exited, enum thread_state state)
+{
+	const struct row *r = find(t->processes, t->nr_processes, tgid);
+
+	assert_non_null(r);
+	assert_int_equal(r->exited, exited);
+	assert_int_equal(r->state, state);
+}
+
+/* Processes that move, and then end, in either order of their rows; rest; or are out of scope. */
+TEST(history, processes_are_what_they_became_after_a_move)
+{
+	static const struct values ran = { .v[METRIC_RUN] = 1, .v[METRIC_ALIVE] = SEC };
+	struct model *m = model_new(MEMORY);
+	struct life *parts[4], *after[4];
+	const struct tick *t, *was;
+
+	for (int i = 0; i < 4; i++)
+		parts[i] = life(m, 10 + i, 10 + i, "sh", &root);
+	for (int seq = 1; seq <= 2; seq++) {
+		tick_begin(m);
+		for (int i = 0; seq == 2 && i < 4; i++)
+			after[i] = move(m, parts[i], &web);
+		if (seq == 2)
+			run(m, after[1], 1, true);
+		for (int i = 0; i < 4; i++)
+			assert_int_equal(model_thread(m, parts[i], STATE_RUNNING, false, &ran), 0);
+		if (seq == 1)
+			tick_put(end(m));
+	}
+	run(m, after[0], 1, true);
+	assert_int_equal(model_idle(m, after[2], STATE_SLEEP), 0);
+	for (int i = 0; i < 4; i++)
+		model_life_end(m, parts[i]);
+	model_life_end(m, after[0]);
+	model_life_end(m, after[1]);
+	t = end(m);
+	was = tick_at(t, 1);
+	assert_process(was, 10, false, STATE_RUNNING);
+	tick_put(was);
+	for (int past = 0; past < 2; past++) {
+		assert_process(t, 10, true, STATE_DEAD);
+		assert_process(t, 11, true, STATE_DEAD);
+		assert_process(t, 12, false, STATE_SLEEP);
+		assert_process(t, 13, false, STATE_RUNNING);
+		tick_begin(m);
+		tick_put(t);
+		was = end(m);
+		t = tick_at(was, 2);
+		tick_put(was);
+	}
+	tick_put(t);
+	model_life_end(m, after[2]);
+	model_life_end(m, after[3]);
+	model_free(m);
+}
+
 /* Ticks that one thread each lives in; the newest is held, as by the screen. */
 static const struct tick *short_lives(struct model *m, int nr)
 {
@@ -650,6 +717,7 @@ int main(void)
 		  cmocka_unit_test(history_no_more_than_its_ticks),
 		  cmocka_unit_test(history_moved_within_a_tick),
 		  cmocka_unit_test(history_processes_where_they_were),
+		  cmocka_unit_test(history_processes_are_what_they_became_after_a_move),
 		  cmocka_unit_test(history_lives_of_the_window_stay),
 		  cmocka_unit_test(history_lives_of_the_window_go_first),
 		  cmocka_unit_test(history_held_ticks_keep_those_of_the_ticks_before),
