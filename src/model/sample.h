@@ -50,7 +50,7 @@ struct stack_sample {
 	uint64_t whole;       /* of a block: ns from its start to its end, including earlier ticks */
 	uint32_t count;       /* samples, or blocks that ended; 0: not known from an event */
 	uint32_t waker;       /* what ended the block: WAKER(); 0: unknown */
-	uint8_t wake_context; /* enum wake_context */
+	uint8_t wake_context; /* enum wake_context; WAKE_CONTEXTS: wakers are not recorded */
 	uint8_t metric;       /* enum metric_id of which it is a part */
 	uint8_t flags;        /* enum sample_note */
 	uint16_t irq;         /* of a sample: the interrupt it was taken in (irq.h) + 1; 0: none. Also set on a CPU,

@@ -171,6 +171,7 @@ static int emit(const struct looking *g, const struct recorded_source *l, const 
 		.weight = block ? e->blocked_ns : 1000000000ULL / (l->frequency > 0 ? l->frequency : 1),
 		.whole = block ? e->blocked_ns : 0,
 		.count = 1,
+		.wake_context = WAKE_CONTEXTS,
 		.metric = !block ? METRIC_RUN : e->in_d ? METRIC_D : METRIC_SLEEP,
 		.flags = notes(g, e),
 	};

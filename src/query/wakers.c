@@ -38,8 +38,9 @@ void wakers_add(struct wakers *w, const struct stack_sample *s)
 		.count = s->count,
 	};
 
-	/* Blocks without a stack have no waker. */
-	if (!s->count || s->flags & NOTE_NO_STACK || (s->metric != METRIC_SLEEP && s->metric != METRIC_D))
+	/* Blocks without a stack have no waker, nor have those of the recorder. */
+	if (!s->count || s->wake_context == WAKE_CONTEXTS || s->flags & NOTE_NO_STACK ||
+	    (s->metric != METRIC_SLEEP && s->metric != METRIC_D))
 		return;
 	new.number = new.context == WAKE_THREAD ? tid : number;
 	new.during = new.context == WAKE_THREAD ? 0 : tid;

@@ -5,6 +5,7 @@
 
 #include "model/sample_list.h"
 #include "query/recorded.h"
+#include "query/wakers.h"
 
 #define MS 1000000ULL
 
@@ -93,6 +94,8 @@ TEST(recorded, samples_of_whoever_ran)
 				     .frequency = 100 };
 	struct told told = { .list = { .nr = 0 } };
 	const struct stack_sample *s;
+	const struct stack_sample unseen = { .count = 1, .metric = METRIC_D };
+	struct wakers w = { 0 };
 	uint64_t since;
 
 	assert_int_equal(recorded_read(&l, 5 * SEC, 6 * SEC, &since, on_sample, &told), 0);
@@ -119,6 +122,13 @@ TEST(recorded, samples_of_whoever_ran)
 	assert_int_equal(s[2].flags, NOTE_KERNEL_LOST);
 	assert_int_equal(told.from[2], 5 * SEC + 10 * MS);
 	assert_int_equal(told.until[2], 5 * SEC + 40 * MS);
+	/* The recorder's blocks have no waker, which is not one that was not seen. */
+	wakers_add(&w, &s[2]);
+	assert_int_equal(w.nr, 0);
+	wakers_add(&w, &unseen);
+	assert_int_equal(w.nr, 1);
+	assert_int_equal(w.at[0].context, WAKE_CONTEXTS);
+	wakers_fini(&w);
 	/* They are the model's: the list does not free them. */
 	assert_ptr_equal(model_stack(m, s[0].user), s[0].user);
 	assert_ptr_equal(model_stack(m, s[1].kernel), s[1].kernel);
