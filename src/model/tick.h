@@ -17,7 +17,7 @@
 
 /*
  * A tick is what one refresh interval held: the only thing that views, -b and --json read. It is immutable, except for
- * struct process, and all it points to lives until the last holder's tick_put().
+ * struct process and a part of struct life, and all it points to lives until the last holder's tick_put().
  */
 
 enum thread_state {
@@ -114,7 +114,8 @@ static inline const struct cmdline *cmdline_shown(const struct process *p)
 #define PF_KTHREAD 0x00200000
 #define PF_WQ_WORKER 0x00000020
 
-/* Identity of a thread, one record per life (a reused tid is another life). */
+/* Identity of a thread, one record per life (a reused tid is another life). What changes within a life is as it is now,
+ * also in past ticks: ppid, flags, policy, priority, cpu and cpu_ns. */
 struct life {
 	pid_t tid, tgid, ppid;
 	uint32_t uid;
@@ -124,7 +125,7 @@ struct life {
 	uint32_t policy;           /* SCHED_* */
 	int32_t priority;          /* the kernel's prio: 0-99 real time, 100-139 nice -20..19 */
 	int32_t cpu;               /* last CPU, -1: none yet */
-	uint64_t cpu_ns;           /* time on a CPU since it began, before systop, too: as of now, in every tick */
+	uint64_t cpu_ns;           /* time on a CPU since it began, before systop, too */
 	struct process *process;
 	struct cgroup *cgroup;     /* in the hierarchy shown */
 	struct cgroup *limiter;    /* in the hierarchy with the CPU limits: the same as cgroup if that one is shown */

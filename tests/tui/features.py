@@ -124,13 +124,15 @@ def past_of_one_that_ended():
 
 
 def policy():
-    """The detail of a thread that sleeps shows what chrt changed meanwhile."""
+    """The detail of a thread that sleeps shows what chrt changed meanwhile, and in the past which facts are those of now."""
     with subprocess.Popen(["sleep", "60"]) as program, Terminal(100, 40) as t:
         t.start("-d", "0.3", "-p", str(program.pid), "--view", "threads")
         t.keys("Enter")
         t.wait("policy +SCHED_OTHER nice 0 ")
         os.sched_setscheduler(program.pid, os.SCHED_FIFO, os.sched_param(20))
         t.wait("policy +SCHED_FIFO priority 20 ")
+        t.keys("[")
+        t.wait(" may now run on CPU .* now last on ")
         program.kill()
 
 

@@ -159,8 +159,8 @@ static int thread_facts(const struct detail *d, const struct paint *p, int y)
 		d->context->host->affinity(l->tid, cpus, sizeof(cpus));
 	if (l->cpu >= 0)
 		snprintf(last, sizeof(last), "%d", l->cpu);
-	snprintf(text, sizeof(text), "%s  may%s run on CPU %s  last on %s", scheduling,
-		 now || !lives ? "" : " now", cpus, last);
+	snprintf(text, sizeof(text), "%s  may%s run on CPU %s  %slast on %s", scheduling,
+		 now || !lives ? "" : " now", cpus, now || !lives ? "" : "now ", last);
 	y = fact(p, y, "policy", text);
 	start_text(l, d->tick, text, sizeof(text));
 	return fact(p, y, "started", text);
