@@ -27,6 +27,8 @@ struct process_node {
 	uint32_t rests_at;      /* and its index there, if there are any */
 	uint64_t build;         /* the last build in which its threads were added up, */
 	size_t total;           /* and the index of their total */
+	size_t nr_held;         /* its lives that only held ticks keep, as counted so far in the walk over all ended ones */
+	uint64_t walk;          /* with this number */
 };
 
 /* A thread's life, or the part of it with one name and cgroup, so that what a tick shows never changes. */
@@ -39,7 +41,6 @@ struct life_node {
 	uint32_t from_us, to_us; /* its start in the first one, and its end in the last one, if it was moved then; otherwise 0 */
 	int64_t since;         /* when it continued a former life of the thread, as tick.awake_ns; 0: there is none */
 	bool named;            /* a tick's waits name it */
-	bool ends_process;     /* its process ended with it */
 };
 
 #define LIFE_ON UINT64_MAX
@@ -151,7 +152,8 @@ struct model {
 		struct life_node *first, **end; /* oldest first */
 	} ended, unshown;        /* those that no tick shows are out of scope, and forgotten soon */
 	size_t nr_ended, nr_held; /* in ended; of these, the ones kept only by held ticks, */
-	size_t cmdline_bytes_held; /* and the part of cmdline_bytes_ended of processes that ended with these */
+	size_t cmdline_bytes_held; /* and the part of cmdline_bytes_ended of processes that have no others */
+	uint64_t walks;          /* over the ended ones */
 	struct tick_node *held;  /* newest first */
 	struct tick_node *spare;
 	struct tick_node *now;   /* being built */

@@ -327,7 +327,6 @@ void model_life_end(struct model *m, struct life *l)
 		m->bereaved |= map_get(&m->children, process_key(p->process.tgid)) != NULL;
 	}
 	if (!p->living) {
-		node_of(l)->ends_process = true;
 		child_of(m, p->process.ppid, -1);
 		if (p->shown)
 			cmdline_ended(m, &p->process);
@@ -429,12 +428,19 @@ size_t threads_forget(struct model *m)
 	m->nr_held = m->cmdline_bytes_held = 0;
 	/* Stops at the first one still shown. Unneeded ones after it (renamed in a tick that shows others which
 	 * ended) are freed next time. */
+	m->walks++;
 	while ((n = *at) && n->last + 1 < oldest) {
-		if (is_held(m, n)) {
+		struct process_node *p = (struct process_node *)n->life.process;
+		bool held = is_held(m, n);
+		size_t lives = p->lives - !held;
+
+		p->nr_held = (p->walk == m->walks ? p->nr_held : 0) + held;
+		p->walk = m->walks;
+		if (lives && p->nr_held == lives)
+			m->cmdline_bytes_held += p->ended_bytes;
+		if (held) {
 			at = &n->next;
 			m->nr_held++;
-			if (n->ends_process)
-				m->cmdline_bytes_held += ((struct process_node *)n->life.process)->ended_bytes;
 		} else {
 			*at = n->next;
 			m->nr_ended--;

@@ -505,24 +505,31 @@ TEST(history, held_ticks_keep_those_of_the_ticks_before)
 	model_free(m);
 }
 
-/* Command lines that only a paused screen keeps take no room from the past. */
-TEST(history, held_ticks_do_not_shorten_it)
+/* Command lines that only a paused screen keeps take no room from the past; @last: the refresh in which their processes end,
+ * in the first one, or after a new name that it does not show. */
+static void held_past(int last)
 {
 	enum { TICKS = 2 * HISTORY_TICKS, PROCESSES = 600 };
 	struct model *m = model_new(2 << 20);
 	const struct tick *t = NULL, *held = NULL;
+	struct life *lives[PROCESSES];
 	char line[4000];
 	uint64_t oldest;
 
 	memset(line, 'x', sizeof(line));
+	for (int i = 0; i < PROCESSES; i++) {
+		lives[i] = life(m, 1000 + i, 1000 + i, "first", &web);
+		assert_true(model_cmdline(m, lives[i]->process, line, sizeof(line), false));
+	}
 	for (int seq = 1; seq <= TICKS; seq++) {
 		tick_begin_at(m, (5 + seq) * SEC);
-		for (int i = 0; seq == 1 && i < PROCESSES; i++) {
-			struct life *l = life(m, 1000 + i, 1000 + i, "ended", &web);
+		for (int i = 0; seq <= last && i < PROCESSES; i++) {
+			struct identity id = identity(1000 + i, 1000 + i, seq == 1 ? "first" : "renamed");
 
-			assert_true(model_cmdline(m, l->process, line, sizeof(line), false));
-			run(m, l, 1, true);
-			model_life_end(m, l);
+			lives[i] = model_life_update(m, lives[i], &id, &web);
+			run(m, lives[i], 1, seq == last);
+			if (seq == last)
+				model_life_end(m, lives[i]);
 		}
 		tick_put(t);
 		t = end(m);
@@ -538,6 +545,12 @@ TEST(history, held_ticks_do_not_shorten_it)
 	tick_put(end(m));
 	assert_int_equal(model_cmdline_bytes(m), 0);
 	model_free(m);
+}
+
+TEST(history, held_ticks_do_not_shorten_it)
+{
+	held_past(1);
+	held_past(3);
 }
 
 /* Values of rows, tick by tick: of a thread, its process and its cgroups. */
