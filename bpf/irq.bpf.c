@@ -97,11 +97,18 @@ static __always_inline bool in_ksoftirqd(const struct task_struct *t)
 	return t->flags & PF_KTHREAD && *(__u64 *)t->comm == *(__u64 *)"ksoftirqd";
 }
 
-/* A preemptible softirq ends: its start is in its thread's slot. */
+/* The running time of the current thread, without interrupts. */
+static __always_inline __u64 ran_so_far(const struct cpu_slot *c, const struct slot *s, __u64 now)
+{
+	return s->run_ns + account_sub(account_sub(now, s->since), c->hardirq_ns + c->softirq_ns - c->irq_charged);
+}
+
+/* A preemptible softirq ends: what its thread had run when it began is in the slot. */
 static __noinline int leave_preemptible(struct cpu_slot *c, __u32 cpu, __u32 vector, struct task_struct *t)
 {
 	struct slot *s = slot_at(task_slot(t));
 	struct irq_level level = { .source = vector };
+	__u64 now, own;
 
 	if (!s) {
 		c->loss[LOSS_IRQ] += shared.seeded;
@@ -109,9 +116,11 @@ static __noinline int leave_preemptible(struct cpu_slot *c, __u32 cpu, __u32 vec
 	}
 	if (!s->softirq) /* it began before the programs were attached */
 		return 0;
-	level.began = s->softirq_began;
+	now = clock_now(c);
+	own = account_sub(ran_so_far(c, s, now), s->softirq_began);
+	level.began = now - own;
 	s->softirq = 0;
-	irq_count(c, cpu, &level, account_sub(clock_now(c), level.began), t->pid);
+	irq_count(c, cpu, &level, own, t->pid);
 	return 0;
 }
 
@@ -121,7 +130,7 @@ static __noinline int enter_preemptible(struct cpu_slot *c, __u32 vector)
 
 	if (!s)
 		return 0;
-	s->softirq_began = clock_now(c);
+	s->softirq_began = ran_so_far(c, s, clock_now(c));
 	s->softirq = WAKE_SOURCE(WAKE_SOFTIRQ, vector);
 	return 0;
 }

@@ -132,17 +132,18 @@ static __always_inline __u32 slot_take(void)
 	return index;
 }
 
-/* Gives an empty slot to a thread. Returns the other slot if another CPU was quicker. */
+/* Gives a slot that only the caller knows to a thread. Returns the other slot if another CPU was quicker. */
 static __always_inline __u32 slot_give(struct slot_ref *ref, __u32 index, struct task_struct *t)
 {
 	__u32 other = __sync_val_compare_and_swap(&ref->slot, 0, index);
 	struct slot *s = slot_at(index);
 
-	if (!other) {
-		if (s)
-			s->task = (__u64)t;
+	if (s && !other)
+		s->task = (__u64)t;
+	if (!other)
 		return index;
-	}
+	if (s)
+		s->state = SLOT_FREE; /* seed_task() has filled it in */
 	bpf_map_push_elem(&free_slots, &index, 0);
 	return other;
 }

@@ -252,7 +252,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 				       : prev_state;
 		e.task_state = prev->__state;
 		e.preempt = preempt;
-		e.throttled = !softirq_runs(prev) && task_throttled(prev, cfs_rq); /* throttle_ns would replace softirq_began */
+		e.throttled = task_throttled(prev, cfs_rq);
 		count_notes(c, account_out(out, &e));
 		if (out->flags & SLOT_THROTTLED)
 			out->throttle_ns = throttle_sum(cfs_rq);

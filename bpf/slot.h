@@ -151,11 +151,11 @@ struct slot {
 	__u64 throttled_ns; /* part of runq_ns */
 	__u64 steal_ns;    /* time that the hypervisor took while it had the CPU: not in run_ns */
 	__u64 lost_ns;     /* SLOT_LOST: running time since `since`, from the kernel; written by the CPU it left */
-	union { /* a thread that runs a softirq is not SLOT_THROTTLED */
+	union {
 		struct {
 			__u64 throttle_ns; /* SLOT_THROTTLED: the runqueue's sum of stopped time when the thread was stopped;
 					    * later the thread's own stopped time */
-			__u64 softirq_began; /* preemptible softirqs: start of the one it runs */
+			__u64 softirq_began; /* preemptible softirqs: what it had run when the present one began */
 		};
 		struct usage_io ended; /* SLOT_DEAD: what it read and wrote, see usage.bpf.h */
 	};
@@ -244,7 +244,8 @@ struct cpu_slot {
 	__u64 was_blocked;
 	__u64 was_runq;
 	__u64 was_throttled;
-	__u32 was_state;
+	__u16 was_state;
+	__u16 was_cpu;
 	struct wait_run runs[WAIT_RUNS]; /* last long runs, a ring */
 	__u32 nr_runs;
 	__u64 wait_events;   /* written to this CPU's ring */

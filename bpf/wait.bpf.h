@@ -143,8 +143,9 @@ __weak __noinline int wait_emit(struct cpu_slot *c, struct slot *in, __u32 index
 		e.kind = WAIT_EVENT_LIMIT;
 		e.a = in->throttled_ns - c->was_throttled;
 		e.b = wait - e.a;
-	} else if (by || !c->current_idle || (c->was_state == SLOT_RUNQUEUE && c->was_since != in->born_ns)) {
-		/* Also what an idle CPU took over: it stood in another CPU's runqueue, and was not woken. */
+	} else if (by || !c->current_idle ||
+		   /* It stood in the runqueue of another CPU, and an idle one took it: it was not woken. */
+		   (c->was_state == SLOT_RUNQUEUE && c->was_cpu != in->cpu && c->was_since != in->born_ns)) {
 		e.kind = WAIT_EVENT_BEHIND;
 		e.by = by;
 		e.a = by ? account_min(wait, ran) : 0;

@@ -54,7 +54,7 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 		if (err)
 			return err;
 	}
-	life = model_life_part(s->model, r->life, at - s->since, slots_cpu_ns(was, at));
+	life = model_life_part(s->model, r->life, at - s->since, slots_cpu_ns(s, index, was, at));
 	if (!life)
 		return -ENOMEM;
 	part.life = r->life;

@@ -141,8 +141,9 @@ void slots_memory(struct slots *s, uint64_t now);
 int slots_identify(struct slots *s, uint32_t index, const struct slot *c);
 bool slots_elsewhere(const struct slots *s, uint32_t index, const struct slot *c);
 
-/* slots_cpu_ns - its time on a CPU since it began, as of @at: the kernel's sum was read when it last left the CPU. */
-uint64_t slots_cpu_ns(const struct slot *c, uint64_t at);
+/* slots_cpu_ns - its time on a CPU since it began, as of @at: the kernel's sum was read when it last left the CPU. What
+ * interrupts and the hypervisor took since then is not in it. */
+uint64_t slots_cpu_ns(const struct slots *s, uint32_t index, const struct slot *c, uint64_t at);
 
 /* slots_after - which events of a slot belong to a thread, or part of one, that is shown since @from: 0: all. Earlier ones
  * in this interval are of the slot's last thread, or of the part before a move. */

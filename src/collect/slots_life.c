@@ -7,14 +7,16 @@
 #include "model/model.h"
 #include "proc/cgroup.h"
 
-uint64_t slots_cpu_ns(const struct slot *c, uint64_t at)
+uint64_t slots_cpu_ns(const struct slots *s, uint32_t index, const struct slot *c, uint64_t at)
 {
-	uint64_t ns = c->exec_ns + (c->state == SLOT_RUNNING && c->since < at ? at - c->since : 0);
+	struct taken taken = slots_taken(s, index, c);
+	int64_t since = c->state == SLOT_RUNNING && c->since < at ? at - c->since - taken.irq_ns - taken.steal_ns : 0;
+	int64_t ns = c->exec_ns + (since > 0 ? since : 0);
 
-	return (int64_t)ns > 0 ? ns : 0;
+	return ns > 0 ? ns : 0;
 }
 
-static struct identity slot_identity(const struct slots *s, const struct slot *c)
+static struct identity slot_identity(const struct slots *s, uint32_t index, const struct slot *c)
 {
 	struct identity id = {
 		.tid = c->tid,
@@ -26,7 +28,7 @@ static struct identity slot_identity(const struct slots *s, const struct slot *c
 		.policy = c->policy,
 		.priority = c->prio,
 		.cpu = c->cpu,
-		.cpu_ns = slots_cpu_ns(c, s->until != UINT64_MAX ? s->until : 0),
+		.cpu_ns = slots_cpu_ns(s, index, c, s->until != UINT64_MAX ? s->until : 0),
 	};
 
 	memcpy(id.comm, c->comm, sizeof(id.comm) - 1);
@@ -50,7 +52,7 @@ int slots_identify(struct slots *s, uint32_t index, const struct slot *c)
 {
 	struct reader *r = &s->readers[index];
 	struct shown *shown = &s->shown[index];
-	struct identity id = slot_identity(s, c);
+	struct identity id = slot_identity(s, index, c);
 	struct cgroup *cgroup = r->life ? r->life->cgroup : NULL;
 
 	if (!cgroup || shown->cgroup_id != c->cgroup_id)

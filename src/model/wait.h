@@ -13,8 +13,7 @@
 enum wait_kind {
 	WAIT_BEHIND,  /* the thread whose CPU it got, for the part of the wait in which that thread ran */
 	WAIT_SEVERAL, /* the rest of such a wait: threads that ran earlier, not named */
-	WAIT_WAKEUP,  /* time from the wakeup to the CPU if an idle one took it: the other CPU's message, leaving
-		       * idle; and always the time from the wakeup until it was on a runqueue */
+	WAIT_WAKEUP,  /* time from the wakeup to the CPU if an idle one took it: the other CPU's message, leaving idle */
 	WAIT_LIMIT,   /* stopped by a cgroup's CPU limit */
 	WAIT_KINDS
 };
@@ -27,7 +26,7 @@ struct wait {
 	const struct life *life;
 	const struct life *by;       /* WAIT_BEHIND: may be out of scope, or dead */
 	const struct cgroup *limit;  /* WAIT_LIMIT: the cgroup with the limit */
-	uint64_t ns;                 /* WAIT_WAKEUP: includes a part of its sleep */
+	uint64_t ns;
 	uint32_t count;              /* waits that contribute */
 	uint8_t kind;                /* enum wait_kind */
 };

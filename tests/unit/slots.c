@@ -466,6 +466,30 @@ static void cpu_time_of_seeded(void **state)
 	cpu_time_after(SEC * 9 / 10, SEC * 8 / 10);
 }
 
+/* It does not fall when the thread leaves the CPU: the kernel's sum is without what interrupts took. */
+static void cpu_time_without_interrupts(void **state)
+{
+	struct cpu_slot *cpu = (struct cpu_slot *)&memory.cpus[0];
+	struct slot *s = born(1);
+
+	(void)state;
+	second();
+	s->state = SLOT_RUNNING;
+	s->since = now;
+	s->exec_ns = 0;
+	s->seq += 2;
+	cpu->hardirq_ns += SEC / 5;
+	cpu_time_after(SEC, SEC * 4 / 5);
+	cpu->irq_charged += SEC / 5;
+	s->state = SLOT_SLEEP;
+	s->since = now;
+	s->exec_ns = SEC * 4 / 5;
+	s->run_ns += SEC * 4 / 5;
+	s->irq_ns += SEC / 5;
+	s->seq += 2;
+	cpu_time_after(SEC, SEC * 4 / 5);
+}
+
 /* A wait of this length ends, as the programs note it. */
 static void waits(struct slot *s, uint64_t ns)
 {
@@ -656,6 +680,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(counts, begin, end),
 		cmocka_unit_test_setup_teardown(cpu_time, begin, end),
 		cmocka_unit_test_setup_teardown(cpu_time_of_seeded, begin, end),
+		cmocka_unit_test_setup_teardown(cpu_time_without_interrupts, begin, end),
 		cmocka_unit_test_setup_teardown(longest_wait, begin, end),
 		cmocka_unit_test_setup_teardown(longest_wait_of_moved, begin, end),
 		cmocka_unit_test_setup_teardown(io_unknown, begin, end),

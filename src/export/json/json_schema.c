@@ -92,8 +92,8 @@ static struct json_object *wait_schema(void)
 	struct json_object *o = record("what ran instead in its runqueue waits of at least 100 us (--wait-min): the largest eight");
 
 	property(o, "kind", choice(wait_kind_names, WAIT_KINDS,
-				   "thread: this one; several: other earlier ones; wakeup: it was on its way to an idle CPU, or "
-				   "to a runqueue; limit: a cgroup's CPU limit stopped it"));
+				   "thread: this one; several: other earlier ones; wakeup: it was on its way to an idle CPU; "
+				   "limit: a cgroup's CPU limit stopped it"));
 	property(o, "tgid", node("integer", true, "process of that thread; null: the kind is none"));
 	property(o, "tid", node("integer", true, "of that thread; null: the kind is none"));
 	property(o, "comm", node("string", true, "its name; null: the kind is none"));
