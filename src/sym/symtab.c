@@ -13,8 +13,8 @@
 
 #define NAME_LIMIT (1ULL << 36)
 
-/* Maximum number of names at one address that are compared: a file may have any number there. */
-#define ALIASES_MAX 64
+/* A look-up compares at most this many functions: a file may have any number at one address. */
+#define COMPARED_MAX 64
 
 /* --- Filling */
 
@@ -268,9 +268,15 @@ static bool shortest(const struct symtab *t, const struct symtab_function *first
 	return shortest;
 }
 
+static bool holds(const struct symtab_function *f, uint64_t address, uint64_t from)
+{
+	return f->size ? address - f->address < f->size : f->address >= from;
+}
+
+/* A function can have a smaller one inside, as read() has __read_nocancel(): code behind the smaller one is its own. */
 const char *symtab_find(const struct symtab *t, uint64_t address, uint64_t from, char *buf)
 {
-	const struct symtab_function *first, *last, *best;
+	const struct symtab_function *first, *stop;
 	size_t low = 0, high = t->nr_sorted;
 
 	while (low < high) {
@@ -281,17 +287,21 @@ const char *symtab_find(const struct symtab *t, uint64_t address, uint64_t from,
 		else
 			high = middle;
 	}
-	if (!low)
-		return NULL;
-	first = last = best = &t->functions[low - 1];
-	while (first > t->functions && first[-1].address == last->address && last - first < ALIASES_MAX) {
-		first--;
-		if (compare(first, best) > 0)
-			best = first;
+	first = t->functions + low;
+	stop = low > COMPARED_MAX ? first - COMPARED_MAX : t->functions;
+	while (first > stop) {
+		const struct symtab_function *last = --first, *best = last;
+
+		while (first > stop && first[-1].address == last->address) {
+			first--;
+			if (compare(first, best) > 0)
+				best = first;
+		}
+		if (holds(best, address, from))
+			return shortest(t, first, last, best, buf) ? buf : NULL;
+		from = address; /* one without a size ends where the next one begins */
 	}
-	if (best->size ? address - best->address >= best->size : best->address < from)
-		return NULL;
-	return shortest(t, first, last, best, buf) ? buf : NULL;
+	return NULL;
 }
 
 size_t symtab_bytes(const struct symtab *t)

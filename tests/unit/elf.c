@@ -221,6 +221,37 @@ TEST(elf, symtab_prefers_what_people_call_it)
 	symtab_fini(&t);
 }
 
+TEST(elf, symtab_code_behind_a_function_inside_another_one)
+{
+	struct symtab t = { 0 };
+	char buf[SYMTAB_NAME_MAX], name[32];
+
+	add(&t, 50, 60, "before", 2);
+	add(&t, 200, 108, "__read", 2);
+	add(&t, 200, 108, "read", 2);
+	add(&t, 209, 18, "__read_nocancel", 2);
+	add(&t, 240, 4, "another", 2);
+	add(&t, 400, 0, "open_end", 2);
+	add(&t, 500, 8, "last", 2);
+	assert_int_equal(symtab_sort(&t), 0);
+	assert_string_equal(symtab_find(&t, 208, 0, buf), "read");
+	assert_string_equal(symtab_find(&t, 226, 0, buf), "__read_nocancel");
+	assert_string_equal(symtab_find(&t, 227, 0, buf), "read");
+	assert_string_equal(symtab_find(&t, 307, 0, buf), "read");
+	assert_null(symtab_find(&t, 308, 0, buf));
+	assert_string_equal(symtab_find(&t, 507, 0, buf), "last");
+	assert_null(symtab_find(&t, 508, 0, buf));
+	for (int i = 0; i < 100000; i++) {
+		snprintf(name, sizeof(name), "inside%d", i);
+		add(&t, 1001 + i, 1, name, 2);
+	}
+	add(&t, 1000, 1000000, "outside", 2);
+	assert_int_equal(symtab_sort(&t), 0);
+	assert_string_equal(symtab_find(&t, 1000, 0, buf), "outside");
+	assert_null(symtab_find(&t, 500000, 0, buf)); /* too many in between */
+	symtab_fini(&t);
+}
+
 /* In any order, all over the address space, and in parts. */
 TEST(elf, symtab_is_sorted)
 {
@@ -340,6 +371,7 @@ int main(void)
 		  cmocka_unit_test_setup_teardown(elf_packed_symbol_table, folder_new, folder_drop),
 		  cmocka_unit_test(elf_broken_files),
 		  cmocka_unit_test(elf_symtab_prefers_what_people_call_it),
+		  cmocka_unit_test(elf_symtab_code_behind_a_function_inside_another_one),
 		  cmocka_unit_test(elf_symtab_is_sorted),
 		  cmocka_unit_test(elf_kallsyms_code_behind_a_module_is_none_of_it),
 		  cmocka_unit_test(elf_kallsyms_names_in_source_form), cmocka_unit_test(elf_names_without_an_end));
