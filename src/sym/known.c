@@ -143,7 +143,8 @@ static int check_debug(struct known *k)
 		       : -ESTALE;
 }
 
-/* Checks first whether it belongs to the file: it may be large and another file's. */
+/* Checks first whether it belongs to the file: it may be large and another file's. A copy of a stripped file has its build-id,
+ * and nothing to add. */
 static int read_debug(struct known *k, uint64_t until)
 {
 	int err;
@@ -168,6 +169,8 @@ static int read_debug(struct known *k, uint64_t until)
 		k->progress.until = until;
 	}
 	err = elf_read(k->debug_fd, true, &k->debug, &k->debug_found, &k->progress);
+	if (!err && !k->debug_found.whole && !k->debug_found.lines)
+		return -ESTALE;
 	if (!err && k->debug.nr) {
 		symtab_fini(&k->symtab);
 		k->symtab = k->debug;

@@ -150,14 +150,17 @@ static int open_mapped(int socket, const struct open_request *r, struct open_ans
 
 /* --- Debug information */
 
-/* Whether a debug information file, no folder, belongs to @of: made by the same owner or root, and on the same mount,
- * unless it is in a system folder of the host or container (@anywhere). */
+/* Whether a debug information file, no folder, belongs to @of, and is not @of, which can have the name that it gives its own:
+ * made by the same owner or root, and on the same mount, unless it is in a system folder of the host or container
+ * (@anywhere). */
 static bool belongs(int fd, int of, bool anywhere)
 {
 	struct statx a, b;
 
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID | STATX_MNT_ID, &a) || !S_ISREG(a.stx_mode) ||
-	    statx(of, "", AT_EMPTY_PATH, STATX_UID | STATX_MNT_ID, &b))
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID | STATX_INO | STATX_MNT_ID, &a) || !S_ISREG(a.stx_mode) ||
+	    statx(of, "", AT_EMPTY_PATH, STATX_UID | STATX_INO | STATX_MNT_ID, &b))
+		return false;
+	if (a.stx_ino == b.stx_ino && a.stx_dev_major == b.stx_dev_major && a.stx_dev_minor == b.stx_dev_minor)
 		return false;
 	return (!a.stx_uid || a.stx_uid == b.stx_uid) && (anywhere || a.stx_mnt_id == b.stx_mnt_id);
 }

@@ -295,12 +295,17 @@ def stubs(debug):
 
 
 def debuglink(where):
-    """The file of .gnu_debuglink, beside the program or in .debug, also if a folder beside it has that name; a wrong one is
-    not used."""
+    """The file of .gnu_debuglink, beside the program or in .debug, also if a folder beside it has that name, or the program
+    itself, which has the same build-id; a wrong one is not used."""
     with tempfile.TemporaryDirectory() as folder:
         path, debug = stripped(folder)
-        subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", f"--add-gnu-debuglink={debug}", path],
-                       check=True)
+        if where == "program":
+            os.mkdir(os.path.join(folder, ".debug"))
+            os.rename(debug, os.path.join(folder, ".debug", "burn"))
+            subprocess.run(["objcopy", f"--add-gnu-debuglink={folder}/.debug/burn", path], check=True)
+        else:
+            subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", f"--add-gnu-debuglink={debug}", path],
+                           check=True)
         if where in (".debug", "folder"):
             os.mkdir(os.path.join(folder, ".debug"))
             os.rename(debug, os.path.join(folder, ".debug", "burn.debug"))
@@ -455,6 +460,7 @@ def main():
         ("debug information beside the file", debuglink, "beside"),
         ("debug information in .debug", debuglink, ".debug"),
         ("debug information in .debug, and a folder of its name", debuglink, "folder"),
+        ("debug information in .debug, with the name of the program", debuglink, "program"),
         ("debug information of another file", debuglink, "wrong"),
         ("a container, and debug information by build-id", container),
         ("a JIT in a container", container_jit),

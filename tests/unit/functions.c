@@ -269,6 +269,21 @@ TEST(functions, are_looked_up_after_another_files_debug_information)
 	close_and_look(true);
 }
 
+TEST(functions, a_copy_of_a_file_is_not_its_debug_information)
+{
+	struct symbols_loaded a = { 0 };
+	struct known *k = known_file(1);
+	size_t symbols;
+
+	k->fd = open("/bin/ls", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(known_load(k, SYMBOLS_FILE, 0, &a), 0);
+	symbols = k->symtab.nr;
+	k->debug_fd = copy_of("/bin/ls");
+	assert_int_equal(known_load(k, SYMBOLS_DEBUG, 0, &a), -ESTALE);
+	assert_int_equal(k->symtab.nr, symbols);
+	known_forget(1);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(functions_are_those_of_libdw),
@@ -276,5 +291,6 @@ int main(void)
 		  cmocka_unit_test(functions_files_without_sections_have_the_same_and_unwind_the_same),
 		  cmocka_unit_test(functions_a_table_that_lies_costs_names_only),
 		  cmocka_unit_test(functions_broken_files_are_searched_to_an_end),
-		  cmocka_unit_test(functions_are_looked_up_after_another_files_debug_information));
+		  cmocka_unit_test(functions_are_looked_up_after_another_files_debug_information),
+		  cmocka_unit_test(functions_a_copy_of_a_file_is_not_its_debug_information));
 }

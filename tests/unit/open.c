@@ -165,6 +165,29 @@ TEST(open, debug_information_of_an_ended_process)
 	unlink(debug);
 }
 
+/* A file whose debug information has its own name, in a folder below, is not its own debug information. */
+TEST(open, debug_information_with_the_name_of_its_file)
+{
+	struct open_request r = request();
+	char below[80], debug[160];
+	struct stat wanted;
+	uint64_t inode;
+
+	snprintf(below, sizeof(below), "%s/.debug", folder);
+	snprintf(debug, sizeof(debug), "%s/file", below);
+	r.what = OPEN_DEBUG;
+	snprintf(r.path, sizeof(r.path), "%s", path);
+	snprintf(r.debuglink, sizeof(r.debuglink), "file");
+	assert_int_equal(ask(&r, &inode), -ENOENT);
+	assert_int_equal(mkdir(below, 0700), 0);
+	assert_int_equal(close(open(debug, O_RDWR | O_CREAT | O_CLOEXEC, 0600)), 0);
+	assert_int_equal(stat(debug, &wanted), 0);
+	assert_int_equal(ask(&r, &inode), 0);
+	assert_int_equal(inode, wanted.st_ino);
+	unlink(debug);
+	rmdir(below);
+}
+
 /* Whoever maps a file can hold a lease on it: that is this file's own trouble, and no reason to ask again and again. */
 TEST(open, a_file_with_a_lease)
 {
@@ -191,5 +214,6 @@ int main(void)
 		  cmocka_unit_test_setup_teardown(open_a_file_with_the_same_number_elsewhere, begin, end),
 		  cmocka_unit_test_setup_teardown(open_by_its_path_in_its_file_system, begin, end),
 		  cmocka_unit_test_setup_teardown(open_debug_information_of_an_ended_process, begin, end),
+		  cmocka_unit_test_setup_teardown(open_debug_information_with_the_name_of_its_file, begin, end),
 		  cmocka_unit_test_setup_teardown(open_a_file_with_a_lease, begin, end));
 }
