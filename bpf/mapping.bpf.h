@@ -36,7 +36,7 @@ struct file_events_map {
 };
 extern struct file_events_map file_events SEC(".maps");
 
-/* Files whose mapping user space wants reported again: it could not open them last time. */
+/* Files whose mapping user space wants reported again: it could not open them, or not find their debug information. */
 struct files_asked_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -51,7 +51,8 @@ enum frame_lack {
 struct names_options {
 	int open_role, symbols_role; /* for helper_open() */
 	int kallsyms_fd;             /* opened with the rights to see addresses; closed by names_free(); -1: none */
-	/* Requests that a file which could not be opened is reported again, by names_file(). */
+	/* Requests that a file is reported again, by names_file(): it could not be opened, or its debug information not be
+	 * found. */
 	void (*ask_again)(void *arg, const struct file_key *key);
 	/* Receives the unwind table of a file (helper/proto.h) in @fd, which is closed afterwards. Returns 0, or why
 	 * the table is not used; -ENOSPC: not for now. May be NULL. */

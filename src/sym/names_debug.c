@@ -84,12 +84,17 @@ struct file *debug_due(struct names *n)
 	return next;
 }
 
+/* Another process can have the file mapped: in a container that has its debug information, or when this one has ended. */
 void debug_not_found(struct names *n, struct file *f)
 {
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
 	n->generation += !f->look_at;
 	f->state = FILE_READY;
 	f->unnamed_asked = false;
-	f->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	if (lacks_names(f) && now / UNASKED_LOOK_NS > f->looked_ns / UNASKED_LOOK_NS && n->o.ask_again)
+		n->o.ask_again(n->o.arg, &f->event.key);
+	f->looked_ns = now;
 	f->look_at = f->looked_ns + LOOK_NS + REFUSED_FACTOR * f->refused_ns;
 	f->refused_ns = 0;
 }

@@ -519,6 +519,27 @@ TEST(frames, of_a_deleted_file_have_source_lines_through_another_process)
 	assert_int_equal(asked_again, 1);
 }
 
+/* The process in which the file was met first can have ended, and be in another container than the debug information. */
+TEST(frames, have_debug_information_of_another_process)
+{
+	const struct file_event another = { .id = 1, .tgid = 2 };
+	struct file *f = closed_file(1);
+
+	names->o.ask_again = count_asked;
+	asked_again = 0;
+	f->about.build_id_bytes = 20;
+	names_frame(names, frame_of(1, 0x10), 1);
+	f->nr_wanted = 0;
+	names_learn(names, f, 0x10, NAME_FUNCTION, "fn_10");
+	for (int second = 0; second < 50; second++, now += SECOND) {
+		names_frame(names, frame_of(1, 0x10), 1);
+		assert_int_equal(asked_open(), second ? 2 : 1);
+		answer_open(1, -ENOENT);
+		assert_int_equal(asked_again, 1 + second / 5);
+		names_file(names, &another);
+	}
+}
+
 TEST(frames, with_names_have_source_lines_after_the_helper_was_replaced)
 {
 	static const struct symbols_loaded loaded = { .what = SYMBOLS_FILE, .file = 1, .whole = true, .lines = true };
@@ -576,6 +597,7 @@ int main(void)
 		  CASE(of_modules_are_looked_up_after_each_reading_of_the_kernels_symbols),
 		  CASE(of_a_file_with_too_much_debug_information_keep_their_names),
 		  CASE(of_a_deleted_file_have_source_lines_through_another_process),
+		  CASE(have_debug_information_of_another_process),
 		  CASE(with_names_have_source_lines_after_the_helper_was_replaced),
 		  CASE(of_a_file_that_ends_two_helpers_have_no_names));
 }
