@@ -22,9 +22,11 @@
 /* Reading a file is given up after this many slices: a second of CPU time for each 5. */
 #define SLICES_MAX 150
 
-/* Further attempts after a file system did not answer, and after a helper ended. */
+/* Further attempts after a file system did not answer. */
 #define LATE_MAX 2
-#define ENDED_MAX 1
+
+/* A file is to blame if two helpers end within this time while they work on it. A second attempt takes less. */
+#define ENDED_NS 600000000000ULL
 
 /* --- Asking */
 
@@ -301,7 +303,11 @@ static void was_late(struct names *n, struct file *f, uint32_t helper)
  * kernel when memory ran out. */
 static bool try_again(struct names *n, struct file *f, int err)
 {
-	if (err == -ETIMEDOUT ? f->late++ >= LATE_MAX : err != -EOWNERDEAD || f->ended++ >= ENDED_MAX)
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = f->ended_until;
+
+	if (err == -EOWNERDEAD)
+		f->ended_until = now + ENDED_NS;
+	if (err == -ETIMEDOUT ? f->late++ >= LATE_MAX : err != -EOWNERDEAD || now < until)
 		return false;
 	want_asked(n, f);
 	f->table_asked &= n->request.what != SYMBOLS_TABLE;
@@ -318,7 +324,7 @@ static void symbols_failed(struct names *n, int err)
 
 	worker_failed(&n->symbols);
 	files_again(n);
-	if (!f)
+	if (!f || (n->request.what == SYMBOLS_CLOSE && err != -ETIMEDOUT)) /* nothing of it was read */
 		return;
 	if (f != &n->kernel && err == -ETIMEDOUT)
 		was_late(n, f, helper);

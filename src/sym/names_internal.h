@@ -33,7 +33,8 @@ struct file {
 	bool reopen, reopen_debug; /* the helper needs it open again */
 	uint64_t used_ns;         /* last use by the symbols helper */
 	char *path;               /* its path when first opened; NULL: never opened */
-	int late, ended;          /* times its file system did not answer the symbols helper, and that this ended */
+	int late;                 /* times its file system did not answer the symbols helper */
+	uint64_t ended_until;     /* a symbols helper ended: if another one does before this time, the file is to blame */
 	int asked;                /* times it was requested to be reported again */
 	uint32_t debug_attempt;   /* next place to look for its debug information */
 	struct file_event event;
