@@ -166,7 +166,7 @@ int check_clock(bool force)
 }
 
 /* The BPF programs, their maps, and sockets of helpers: up to 130 were open while a detail was shown, a trace was saved, and the
- * config and a log were written. Each CPU has three samplers, an event and a link each, and a ring. */
+ * config and a log were written. Each online CPU has three samplers, an event and a link each, and a ring. */
 #define FILES_NEEDED 140
 #define FILES_NEEDED_CPU 7
 
@@ -184,7 +184,7 @@ void check_files_restore(void)
 
 int check_files(void)
 {
-	rlim_t needed_files = FILES_NEEDED + FILES_NEEDED_CPU * (rlim_t)sysconf(_SC_NPROCESSORS_CONF);
+	rlim_t needed_files = FILES_NEEDED + FILES_NEEDED_CPU * (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))

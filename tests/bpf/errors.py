@@ -258,8 +258,13 @@ def lowered_rate():
 
 def few_files():
     """With the fewest open files that it starts with, systop also shows a detail, saves a trace, and writes its config and log."""
-    few = run("sh", "-c", f"ulimit -n 20; {SYSTOP} --check").stdout
-    least = re.search("limit of open files is too low: 20 of ([0-9]+)", few).group(1)
+    with tempfile.NamedTemporaryFile() as cpus:
+        cpus.write(b"0-1023\n")
+        cpus.flush()
+        few = [run("unshare", "-m", "sh", "-c", f"{host}ulimit -n 20; {SYSTOP} --check").stdout
+               for host in ("", f"mount --bind {cpus.name} /sys/devices/system/cpu/possible && ")]
+    least, with_offline = (re.search("limit of open files is too low: 20 of ([0-9]+)", text).group(1) for text in few)
+    assert with_offline == least, f"CPUs that are offline need files: {with_offline} instead of {least}"
     with tempfile.TemporaryDirectory() as folder, Terminal(120, 40, {"XDG_CONFIG_HOME": folder}) as t:
         t.run(f"cd {folder}; ulimit -n {least}; clear")
         t.start("-d", "0.5", "--log", f"{folder}/log")
