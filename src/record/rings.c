@@ -27,6 +27,9 @@
 #define GROW_CALLS 8
 #define GROW_BYTES (128U << 20)
 
+/* Time after which a call of rings_grow() drops no more rings: before Linux 6.19 each one waits for all CPUs, about 15 ms. */
+#define DROP_NS 5000000
+
 /*
  * Marks of each CPU. Refreshes can be so short, or the window so long, that there are more of them in it: then those
  * that are close to others are left out. @MARKS_APART_MAX_NS: the time of an event has fewer bits (RING_TIME_BITS), which
@@ -172,6 +175,12 @@ static int put_rings(struct rings *r, int nr)
 	return err;
 }
 
+/* Whether the rings are to be dropped: nobody reads them any more. */
+static bool is_gone(const struct rings *r)
+{
+	return r->shed && !r->held;
+}
+
 static bool may_grow(const struct rings *r)
 {
 	return r->o.slots && !r->err && !r->shed && r->made < (int)(r->o.max_bytes / ring_bytes(r));
@@ -179,13 +188,34 @@ static bool may_grow(const struct rings *r)
 
 bool rings_missing(const struct rings *r)
 {
-	return may_grow(r) && find_without(r, 1); /* offline CPUs keep theirs */
+	return is_gone(r) ? r->made : may_grow(r) && find_without(r, 1); /* offline CPUs keep theirs */
+}
+
+static void drop_rings(struct rings *r)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + DROP_NS;
+
+	for (uint32_t cpu = 0; r->made && cpu < (uint32_t)r->o.nr_cpus; cpu++) {
+		struct cpu_ring *c = &r->cpus[cpu];
+
+		if (c->fd < 0)
+			continue;
+		bpf_map_delete_elem(r->o.map_fd, &cpu);
+		close(c->fd);
+		c->fd = -1;
+		c->nr_marks = 0;
+		r->made--;
+		if (clock_ns(CLOCK_MONOTONIC) >= until)
+			break;
+	}
 }
 
 int rings_grow(struct rings *r)
 {
 	int most = online_count(r->o.online) / GROW_CALLS + 1, nr;
 
+	if (is_gone(r))
+		drop_rings(r);
 	if (!may_grow(r))
 		return r->err;
 	if (most > (int)(GROW_BYTES / ring_bytes(r)) + 1)
@@ -200,36 +230,14 @@ int rings_grow(struct rings *r)
 	return r->err ? r->err : 1;
 }
 
-static bool is_gone(const struct rings *r)
-{
-	return r->shed && !r->held;
-}
-
-static void free_if_gone(struct rings *r)
-{
-	for (uint32_t cpu = 0; is_gone(r) && cpu < (uint32_t)r->o.nr_cpus; cpu++) {
-		struct cpu_ring *c = &r->cpus[cpu];
-
-		if (c->fd < 0)
-			continue;
-		bpf_map_delete_elem(r->o.map_fd, &cpu);
-		close(c->fd);
-		c->fd = -1;
-		c->nr_marks = 0;
-		r->made--;
-	}
-}
-
 void rings_shed(struct rings *r, bool shed)
 {
 	r->shed = shed;
-	free_if_gone(r);
 }
 
 void rings_hold(struct rings *r, bool held)
 {
 	r->held = held;
-	free_if_gone(r);
 }
 
 uint64_t rings_bytes(const struct rings *r)

@@ -47,12 +47,12 @@ void rings_free(struct rings *r);
 
 /* rings_grow - makes rings for online CPUs that have none, an eighth of them or 128 MiB per call: with a call every
  * 250 ms all exist after 2 s. Returns 1: some were made, 0: none are missing, -errno: one could not be made, and no
- * more are tried. rings_missing - whether there is something to do for it. */
+ * more are tried. Drops rings instead while they are shed. rings_missing - whether there is something to do for it. */
 bool rings_missing(const struct rings *r);
 int rings_grow(struct rings *r);
 
-/* rings_shed - @shed: stops recording and frees the rings; else rings_grow() makes new ones. rings_hold - @held: they
- * are not freed before it is called again without. rings_bytes - memory of all rings. */
+/* rings_shed - @shed: nothing is recorded any more, and rings_grow() frees the rings, a few per call; else it makes new
+ * ones. rings_hold - @held: none is freed before it is called again without. rings_bytes - memory of all rings. */
 void rings_shed(struct rings *r, bool shed);
 void rings_hold(struct rings *r, bool held);
 uint64_t rings_bytes(const struct rings *r);

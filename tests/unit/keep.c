@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "model/event.h"
 #include "record/keep.h"
@@ -265,11 +266,57 @@ TEST(keep, rings_that_are_held_go_later)
 	assert_true(rings_fd(r, 0) >= 0);
 	rings_marks(r, 0, &nr);
 	assert_int_equal(nr, 1);
+	assert_false(rings_missing(r));
 	rings_hold(r, false);
 	assert_int_equal(rings_slots(r), 0);
+	assert_int_equal(rings_grow(r), 0);
 	assert_int_equal(rings_fd(r, 0), -1);
 	rings_shed(r, false);
 	assert_int_equal(rings_slots(r), SLOTS);
+	rings_free(r);
+	online_free(online);
+}
+
+static int deleted;
+
+/* It waits, as the kernel does. */
+int bpf_map_delete_elem(int fd, const void *key)
+{
+	(void)fd, (void)key;
+	usleep(3000);
+	deleted++;
+	return 0;
+}
+
+/* Rings are dropped in turns: systop answers keys and refreshes in the meantime. */
+TEST(keep, rings_that_are_shed_go_a_few_at_a_time)
+{
+	static struct cpu_slot cpus[8];
+	struct rings_options o = { .map_fd = 0, .pattern_fd = -1, .cpus = cpus, .nr_cpus = 8, .max_bytes = 1 << 20, .slots = SLOTS,
+				   .window_s = 30 };
+	struct online *online;
+	struct rings *r;
+
+	cpus_online = "0-7";
+	o.online = online = online_new(8);
+	r = rings_new(&o);
+	assert_non_null(r);
+	while (rings_missing(r))
+		assert_int_equal(rings_grow(r), 1);
+	rings_shed(r, true);
+	assert_int_equal(deleted, 0);
+	assert_int_equal(rings_slots(r), 0);
+	while (rings_missing(r)) {
+		int before = deleted;
+
+		assert_int_equal(rings_grow(r), 0);
+		assert_in_range(deleted - before, 1, 2);
+	}
+	assert_int_equal(deleted, 8);
+	assert_int_equal(rings_bytes(r), 0);
+	rings_shed(r, false);
+	assert_true(rings_missing(r));
+	assert_int_equal(rings_grow(r), 1);
 	rings_free(r);
 	online_free(online);
 }
@@ -283,5 +330,6 @@ int main(void)
 		  cmocka_unit_test_setup(keep_if_one_cannot_be_copied_all_are_what_they_were, begin),
 		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin),
 		  cmocka_unit_test(keep_marks_of_many_refreshes), cmocka_unit_test(keep_a_cpu_that_comes_has_a_ring),
-		  cmocka_unit_test(keep_rings_that_are_held_go_later));
+		  cmocka_unit_test(keep_rings_that_are_held_go_later),
+		  cmocka_unit_test(keep_rings_that_are_shed_go_a_few_at_a_time));
 }
