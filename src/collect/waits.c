@@ -235,7 +235,7 @@ static bool is_over(uint64_t until)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) >= until;
 }
 
-/* Reads up to the initial head of the ring, or until the thread's CPU time is @until. */
+/* Reads up to the initial head of the ring, or until the thread's CPU time is @until: then it returns 1. */
 static int drain_cpu(struct waits *w, int cpu, uint64_t until)
 {
 	const struct wait_event *ring = w->mem.areas[cpu]->wait_events;
@@ -263,10 +263,12 @@ static int drain_cpu(struct waits *w, int cpu, uint64_t until)
 		err = add_event(w, &e);
 		++*tail;
 	}
+	if (err || *tail == head)
+		return err;
 	/* It cannot wait: slots of dead threads are reused after this. */
 	w->lost += head - *tail;
 	*tail = head;
-	return err;
+	return 1;
 }
 
 bool waits_due(const struct waits *w)
@@ -283,12 +285,14 @@ int waits_drain(struct waits *w)
 	uint64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + DRAIN_NS;
 	int first = w->first_cpu, err = 0;
 
-	for (int i = 0; !err && i < w->mem.nr_cpus; i++)
-		if (w->mem.areas[(first + i) % w->mem.nr_cpus])
-			err = drain_cpu(w, (first + i) % w->mem.nr_cpus, until);
-	if (is_over(until)) /* the last CPUs got no time: they are first next time */
-		w->first_cpu = (first + w->mem.nr_cpus / 2 + 1) % w->mem.nr_cpus;
-	return err;
+	for (int i = 0; err >= 0 && i < w->mem.nr_cpus; i++) {
+		int cpu = (first + i) % w->mem.nr_cpus;
+
+		err = w->mem.areas[cpu] ? drain_cpu(w, cpu, until) : 0;
+		if (err > 0 && w->first_cpu == first) /* those behind it get no time: they are first next time */
+			w->first_cpu = (cpu + 1) % w->mem.nr_cpus;
+	}
+	return err < 0 ? err : 0;
 }
 
 /* Adds the streak in progress. Its wakings are counted while the slot is copied: valid if the streak is still the

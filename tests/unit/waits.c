@@ -2,6 +2,7 @@
 #include "ticks.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "area.h"
 #include "collect/waits.h"
@@ -217,6 +218,56 @@ TEST(waits, of_two_threads_in_one_slot)
 	tick_put(t);
 }
 
+/* CPU time that passes with each look at its clock; 0: it is the real one. */
+static uint64_t step_ns, spent_ns;
+
+int __real_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	if (!step_ns || id != CLOCK_THREAD_CPUTIME_ID)
+		return __real_clock_gettime(id, ts);
+	spent_ns += step_ns;
+	*ts = (struct timespec){ spent_ns / SEC, spent_ns % SEC };
+	return 0;
+}
+
+/* Few of the possible CPUs are online, and there is time for the events of one of them: it is another one each time. */
+TEST(waits, without_time_for_all_cpus_take_turns)
+{
+	struct cpu_area *few[CPUS] = { areas[0], areas[1], areas[2], areas[3] };
+	struct waits *of_few = waits_new(&(struct waits_memory){ few, cpus, threads, CPUS, THREADS }, model, life_of, NULL);
+	uint64_t counts[4] = { 0 };
+	const struct tick *t;
+	uint32_t taken;
+
+	assert_non_null(of_few);
+	step_ns = SEC / 2000;
+	for (int drains = 0; drains < 8; drains++) {
+		for (int cpu = 0; cpu < 4; cpu++)
+			for (int i = 0; i < 2000; i++)
+				report(cpu, 1 + cpu, 5);
+		assert_int_equal(waits_drain(of_few), 0);
+	}
+	step_ns = 0;
+	tick_begin(model);
+	for (uint32_t slot = 1; slot <= 4; slot++) {
+		assert_int_equal(waits_take(of_few, slot, &threads[slot], false, &taken), 0);
+		assert_int_equal(waits_show(of_few, taken, lives[slot]), 0);
+	}
+	waits_end(of_few);
+	t = tick_end(model);
+	for (size_t i = 0; i < t->nr_waits; i++)
+		for (int cpu = 0; cpu < 4; cpu++)
+			counts[cpu] += t->waits[i].life == lives[1 + cpu] ? t->waits[i].count : 0;
+	for (int cpu = 0; cpu < 4; cpu++)
+		assert_int_equal(counts[cpu], counts[0]);
+	assert_int_equal(4 * counts[0] + waits_lost(of_few), 8 * 4 * 2000);
+	assert_true(waits_lost(of_few));
+	tick_put(t);
+	waits_free(of_few);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test_setup_teardown(waits_reading_those_of_64_overloaded_cpus_takes_2_percent_of_one, begin, end),
@@ -224,5 +275,6 @@ int main(void)
 						  begin, end),
 		  cmocka_unit_test_setup_teardown(waits_many_do_not_wait_for_the_next_tick, begin, end),
 		  cmocka_unit_test_setup_teardown(waits_of_two_threads_in_one_slot, begin, end),
+		  cmocka_unit_test_setup_teardown(waits_without_time_for_all_cpus_take_turns, begin, end),
 		  cmocka_unit_test(waits_the_price_rises_with_the_cpus));
 }
