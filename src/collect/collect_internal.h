@@ -51,6 +51,7 @@ struct collect {
 	struct budget budget;
 	int frequency;              /* requested samples per second on each CPU, */
 	int rarely, more_rarely;    /* divided by both: 1 unless samples are shed */
+	int waits_rarely;           /* one wait in this many is reported: 1 unless waits are shed */
 	struct unwind_file *unwind_files; /* mapped */
 	struct bpf_link *peek_link;
 	struct ring_buffer *file_events;

@@ -225,9 +225,17 @@ static int waits_threads_end(void *state, uint64_t now, bool baseline)
 /* If waits are shed, one in this many is reported. */
 #define WAITS_SHED_TIMES 64
 
+static int waits_follow(struct collect *c, bool changed)
+{
+	if (changed)
+		c->shared->wait_price_ns = waits_price(online_count(c->online)) * c->waits_rarely;
+	return 0;
+}
+
 static void waits_shed(struct collect *c, bool shed)
 {
-	c->shared->wait_price_ns = waits_price(online_count(c->online)) * (shed ? WAITS_SHED_TIMES : 1);
+	c->waits_rarely = shed ? WAITS_SHED_TIMES : 1;
+	waits_follow(c, true);
 }
 
 static bool waits_row_due(const struct collect *c)
@@ -248,6 +256,7 @@ const struct collector collector_waits = {
 	.configure = waits_configure,
 	.open = waits_open,
 	.due = waits_row_due,
+	.follow = waits_follow,
 	.drain = waits_row_drain,
 	.thread_take = waits_row_take,
 	.thread_met = waits_met,

@@ -5,9 +5,12 @@
 #include <time.h>
 
 #include "area.h"
+#include "collect/collect_internal.h"
+#include "collect/collectors.h"
 #include "collect/waits.h"
 #include "model/wait.h"
 #include "util/clock.h"
+#include "util/online.h"
 
 #define CPUS 64
 #define THREADS 8192
@@ -193,6 +196,24 @@ TEST(waits, the_price_rises_with_the_cpus)
 	assert_int_equal(waits_price(1024), WAIT_PRICE_NS * 1024ULL / 3);
 }
 
+/* It is set again when CPUs come or go, also while waits are left out. */
+TEST(waits, the_price_follows_the_cpus)
+{
+	struct shared shared = { 0 };
+	struct collect c = { .shared = &shared, .online = online_new(CPUS), .waits_rarely = 1 };
+	uint64_t price = waits_price(online_count(c.online));
+
+	assert_int_equal(collector_waits.follow(&c, true), 0);
+	assert_int_equal(shared.wait_price_ns, price);
+	collector_waits.sheds[0].set(&c, true);
+	assert_true(shared.wait_price_ns > price);
+	price = shared.wait_price_ns;
+	shared.wait_price_ns = 0;
+	assert_int_equal(collector_waits.follow(&c, true), 0);
+	assert_int_equal(shared.wait_price_ns, price);
+	online_free(c.online);
+}
+
 /* A thread ends or moves, and its slot goes on in the same tick: each part has its own waits. */
 TEST(waits, of_two_threads_in_one_slot)
 {
@@ -276,5 +297,5 @@ int main(void)
 		  cmocka_unit_test_setup_teardown(waits_many_do_not_wait_for_the_next_tick, begin, end),
 		  cmocka_unit_test_setup_teardown(waits_of_two_threads_in_one_slot, begin, end),
 		  cmocka_unit_test_setup_teardown(waits_without_time_for_all_cpus_take_turns, begin, end),
-		  cmocka_unit_test(waits_the_price_rises_with_the_cpus));
+		  cmocka_unit_test(waits_the_price_rises_with_the_cpus), cmocka_unit_test(waits_the_price_follows_the_cpus));
 }
