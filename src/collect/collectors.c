@@ -382,8 +382,7 @@ static int limits_ready(struct collect *c)
 
 static int limits_row_tick(struct collect *c, uint64_t now)
 {
-	(void)now;
-	return limits_tick(c->limits);
+	return limits_tick(c->limits, now - c->now);
 }
 
 const struct collector collector_limits = {

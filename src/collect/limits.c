@@ -39,7 +39,7 @@ void limits_first(struct limits *l)
 		cgroups_limit(with, list[i], &limit);
 }
 
-/* Time for reading what cgroups are charged for: about 50 of them at each tick, more in turns. */
+/* Time for reading what cgroups are charged for, per second of the interval: about 50 of them, more in turns. */
 #define CHARGE_NS 1000000
 
 /* Reads the cgroups of a hierarchy; if it is not the shown one, only those that a limit applies to. */
@@ -70,11 +70,12 @@ static int tick_cgroups(struct limits *l, struct cgroups *of)
 	return err;
 }
 
-int limits_tick(struct limits *l)
+int limits_tick(struct limits *l, uint64_t interval)
 {
+	uint64_t seconds = interval / 1000000000ULL;
 	int err;
 
-	cgroups_charge(l->shown, CHARGE_NS);
+	cgroups_charge(l->shown, CHARGE_NS * (seconds ? seconds : 1));
 	err = tick_cgroups(l, l->shown);
 
 	return !err && l->of ? tick_cgroups(l, l->of) : err;

@@ -2,6 +2,8 @@
 #ifndef SYSTOP_COLLECT_LIMITS_H
 #define SYSTOP_COLLECT_LIMITS_H
 
+#include <stdint.h>
+
 struct cgroups;
 struct limits;
 struct model;
@@ -15,7 +17,7 @@ void limits_free(struct limits *l);
 /* limits_first - reads the values that the first tick is compared with. */
 void limits_first(struct limits *l);
 
-/* limits_tick - adds them to the tick being built. 0 or -errno. */
-int limits_tick(struct limits *l);
+/* limits_tick - adds them, of @interval ns, to the tick being built. 0 or -errno. */
+int limits_tick(struct limits *l, uint64_t interval);
 
 #endif

@@ -219,7 +219,7 @@ static uint64_t throttled_periods(struct model *m, struct limits *l)
 	uint64_t nr = VALUE_NA;
 
 	tick_begin(m);
-	assert_int_equal(limits_tick(l), 0);
+	assert_int_equal(limits_tick(l, SEC), 0);
 	t = tick_end(m);
 	for (size_t i = 0; i < t->nr_cgroups; i++)
 		if (!strcmp(t->cgroups[i].cgroup->path, "/x"))
@@ -279,10 +279,75 @@ TEST(hierarchy, limit_that_came_later)
 	cgroups_free(c);
 }
 
+/* Time that passes with each look at the clock; 0: it is the real one. */
+static uint64_t step_ns, now_ns;
+
+int __real_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	if (!step_ns)
+		return __real_clock_gettime(id, ts);
+	now_ns += step_ns;
+	*ts = (struct timespec){ now_ns / SEC, now_ns % SEC };
+	return 0;
+}
+
+/* How many cgroups have a known memory after a refresh of @interval, each of which takes 20 us to read. */
+static size_t charged(struct model *m, struct limits *l, struct cgroups *c, uint64_t interval)
+{
+	struct cgroup *const *list;
+	size_t nr, known = 0;
+
+	tick_begin(m);
+	step_ns = 20000;
+	assert_int_equal(limits_tick(l, interval), 0);
+	step_ns = 0;
+	tick_put(tick_end(m));
+	list = cgroups_list(c, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct levels levels;
+
+		cgroups_charges(list[i], &levels);
+		known += levels.v[METRIC_MEMORY - METRIC_LEVELS] != VALUE_NA;
+	}
+	return known;
+}
+
+/* A longer interval has more time for reading what cgroups are charged for. */
+TEST(hierarchy, memory_of_many)
+{
+	struct cgroup_mount v2 = { folder, "/", NULL };
+	struct model *m = model_new(0);
+	struct cgroups *c;
+	struct limits *l;
+
+	put_file("/cgroup.controllers", "cpu memory\n");
+	for (int i = 0; i < 300; i++) {
+		char path[2][32];
+
+		snprintf(path[0], sizeof(path[0]), "/%d", i);
+		snprintf(path[1], sizeof(path[1]), "/%d/memory.current", i);
+		make(&(struct entry){ path[0], NULL });
+		make(&(struct entry){ path[1], "4096\n" });
+	}
+	c = cgroups_open(folder);
+	assert_non_null(c);
+	assert_int_equal(cgroups_charged_by(c, &(struct cgroup_mounts){ &v2, 1, 1 }), 0);
+	l = limits_new(m, c);
+	assert_non_null(l);
+	assert_in_range(charged(m, l, c, SEC / 2), 40, 50);
+	assert_in_range(charged(m, l, c, 4 * SEC), 230, 250);
+	limits_free(l);
+	model_free(m);
+	cgroups_free(c);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(hierarchy_shown_and_limiting),
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_of_one_that_is_made_again, folder_new, folder_drop),
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_of_one_that_rests, folder_new, folder_drop),
-		  cmocka_unit_test_setup_teardown(hierarchy_limit_that_came_later, folder_new, folder_drop));
+		  cmocka_unit_test_setup_teardown(hierarchy_limit_that_came_later, folder_new, folder_drop),
+		  cmocka_unit_test_setup_teardown(hierarchy_memory_of_many, folder_new, folder_drop));
 }
