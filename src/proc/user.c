@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/clock.h"
 #include "util/fail.h"
 #include "util/map.h"
 #include "util/text.h"
@@ -57,8 +58,16 @@ int user_lookup(const char *name, uid_t *uid)
 	return 0;
 }
 
-/* Names by uid + 1, read once: the file is small and hardly changes. */
+/* Names by uid + 1, and how long they are used before they are read again: the file is small and hardly changes. */
 static struct map names;
+#define NAMES_NS 60000000000ULL
+
+static void forget(void)
+{
+	for (size_t i = 0; i < names.room; i++)
+		free(names.entries[i].value);
+	map_fini(&names);
+}
 
 static bool remember(const struct passwd *p, void *arg)
 {
@@ -75,12 +84,15 @@ static bool remember(const struct passwd *p, void *arg)
 
 void user_name(uid_t uid, char *buf, size_t size)
 {
-	static bool read;
+	static uint64_t next_ns;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	const char *name;
 
-	if (!read)
+	if (now >= next_ns) {
+		forget();
 		passwd_walk(remember, NULL);
-	read = true;
+		next_ns = now + NAMES_NS;
+	}
 	name = map_get(&names, uid + 1ULL);
 	if (name)
 		text_safe(buf, size, name, strlen(name));

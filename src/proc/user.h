@@ -10,7 +10,8 @@
  * or -ENOENT. */
 int user_lookup(const char *name, uid_t *uid);
 
-/* user_name - the name of a uid, safe for a terminal; the number if it has none. Reads /etc/passwd once. */
+/* user_name - the name of a uid, safe for a terminal; the number if it has none. Reads /etc/passwd once
+ * a minute. */
 void user_name(uid_t uid, char *buf, size_t size);
 
 /* user_find - user_lookup(), or -ENOENT after fail() (exit status 5). */

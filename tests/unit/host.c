@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proc/host.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include "folder.h"
+#include "proc/user.h"
 
 static struct host_state read_of(const char *meminfo, const char *loadavg, const char *uptime)
 {
@@ -73,6 +75,46 @@ TEST(host, here)
 	assert_true(h.load[0] < 1000000 && h.uptime_ns > 1000000000 && h.uptime_ns != VALUE_NA);
 }
 
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	return __real_fopen(strcmp(path, "/etc/passwd") ? path : in_folder("passwd"), mode);
+}
+
+static time_t now_s;
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	(void)id;
+	*ts = (struct timespec){ .tv_sec = now_s };
+	return 0;
+}
+
+static const char *user(uid_t uid)
+{
+	static char name[64];
+
+	user_name(uid, name, sizeof(name));
+	return name;
+}
+
+/* Users come, go and get other names while systop runs: it looks for them once a minute. */
+TEST(host, users_that_come_later)
+{
+	put_file("passwd", "a:x:1:1::/:/bin/sh\nb:x:2:2::/:/bin/sh\n");
+	assert_string_equal(user(1), "a");
+	put_file("passwd", "c:x:2:2::/:/bin/sh\nd:x:3:3::/:/bin/sh\n");
+	now_s = 59;
+	assert_string_equal(user(2), "b");
+	assert_string_equal(user(3), "3");
+	now_s = 60;
+	assert_string_equal(user(1), "1");
+	assert_string_equal(user(2), "c");
+	assert_string_equal(user(3), "d");
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -80,6 +122,7 @@ int main(void)
 		cmocka_unit_test(host_no_swap),
 		cmocka_unit_test(host_what_is_missing_is_unknown),
 		cmocka_unit_test(host_here),
+		cmocka_unit_test(host_users_that_come_later),
 	};
 
 	return cmocka_run_group_tests(cases, folder_new, folder_drop);
