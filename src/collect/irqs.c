@@ -11,9 +11,13 @@
 #include "model/model.h"
 #include "model/wait.h"
 #include "slot.h"
+#include "util/file.h"
 
 /* The part of the sources for lines that is reserved for new devices, if devices share sources. */
 #define LATER_PART 8
+
+/* Ticks in which each active source is looked at once: its line may have been given to another device. */
+#define LOOK_TICKS 16
 
 /* Shown values of all CPUs. */
 struct shown {
@@ -43,6 +47,7 @@ struct irqs {
 	/* nr_cpus per source: those of a source that never occurs are never touched. */
 	struct on_cpu *cpu_shown, *cpu_captured;
 	struct captured captured[IRQ_SOURCES];
+	uint32_t nr_ticks;
 	bool is_captured; /* irqs_capture() was called for the next tick */
 };
 
@@ -255,6 +260,21 @@ bool irqs_timers_unseen(const struct irqs *q, uint64_t busy_ns)
 	return true;
 }
 
+/* Whether a source is one line, whose last handler is now another device's. */
+static bool has_other_device(const struct irqs *q, uint32_t source)
+{
+	const struct irq_source *s = &q->sources[source];
+	size_t known = strlen(s->device), nr;
+	char handlers[256];
+
+	if (q->numbers[source] >= IRQ_LINES_MAX || strchr(s->name, '+'))
+		return false;
+	file_line(handlers, sizeof(handlers), "/sys/kernel/irq/%d/actions", q->numbers[source]);
+	nr = strlen(handlers);
+	return nr && (nr < known || strcmp(handlers + nr - known, s->device) ||
+		      (nr > known && !strchr(", ", handlers[nr - known - 1])));
+}
+
 int irqs_tick(struct irqs *q, struct model *model)
 {
 	struct hist hard = { 0 }, soft = { 0 };
@@ -263,6 +283,7 @@ int irqs_tick(struct irqs *q, struct model *model)
 	if (!q->is_captured)
 		irqs_capture(q);
 	q->is_captured = false;
+	q->nr_ticks++;
 	for (uint32_t i = 0; irqs_have(q, i) && !err; i++) {
 		struct captured *c = &q->captured[i];
 		struct shown *before = &q->shown[i];
@@ -276,6 +297,8 @@ int irqs_tick(struct irqs *q, struct model *model)
 		err = show_cpus(q, model, i, &v.nr_cpus);
 		if (err)
 			break;
+		if (q->named[i] && i % LOOK_TICKS == q->nr_ticks % LOOK_TICKS)
+			q->named[i] = !has_other_device(q, i);
 		if (!q->named[i])
 			name_lines(q);
 		hist_grew(&v.hist, IRQ_HIST_SHIFT, c->sum.hist, before->hist, IRQ_HIST_SLOTS);

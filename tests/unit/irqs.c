@@ -13,6 +13,7 @@
 #include "model/tick.h"
 #include "model/wait.h"
 #include "slot.h"
+#include "util/file.h"
 
 #define CPUS 1024
 
@@ -198,6 +199,60 @@ static void test_reads_what_came(void **state)
 	}
 }
 
+/* The handlers of line 25. */
+static const char *handlers;
+
+void __wrap_file_line(char *line, size_t size, const char *name, ...);
+
+void __wrap_file_line(char *line, size_t size, const char *name, ...)
+{
+	assert_string_equal(name, "/sys/kernel/irq/%d/actions");
+	snprintf(line, size, "%s", handlers);
+}
+
+/* Ticks with interrupts of line 25 until its source has been looked at. */
+static void tick_until_seen(struct irqs *q)
+{
+	for (int i = 0; i < 16; i++) {
+		areas[0]->irqs[IRQ_LINES].count++;
+		assert_int_equal(irqs_tick(q, NULL), 0);
+	}
+}
+
+/* The line of a device that is gone is another one's. Its source has the name that it has in /proc/interrupts. */
+static void test_line_of_another_device(void **state)
+{
+	struct irqs *q;
+
+	(void)state;
+	areas[0] = calloc(1, sizeof(*areas[0]));
+	assert_non_null(areas[0]);
+	areas[0]->irqs_met[0] = 1 << IRQ_LINES;
+	begin_file(2);
+	add_line(25, 2, 1, "usb, nvme0q1");
+	q = end_file(IRQ_NAMED);
+	lines[25] = IRQ_LINES;
+	nr_given = 1;
+	handlers = "usb,nvme0q1";
+	tick_until_seen(q);
+	assert_source(q, 25, "25", "nvme0q1");
+
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file, "       CPU0\n");
+	add_line(25, 1, 1, "q1");
+	fclose(file);
+	handlers = ""; /* none at the moment */
+	tick_until_seen(q);
+	assert_source(q, 25, "25", "nvme0q1");
+	handlers = "q1";
+	tick_until_seen(q);
+	assert_source(q, 25, "25", "q1");
+	end(q);
+	free(areas[0]);
+	areas[0] = NULL;
+}
+
 /* A thread woken by a line whose number does not fit beside the thread's. */
 static void test_waker_says_what_it_knows(void **state)
 {
@@ -218,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_many_devices),
 		cmocka_unit_test(test_device_of_queue),
 		cmocka_unit_test(test_reads_what_came),
+		cmocka_unit_test(test_line_of_another_device),
 		cmocka_unit_test(test_waker_says_what_it_knows),
 	};
 
