@@ -194,6 +194,8 @@ static bool has_ended(const struct watched *w)
 
 void target_follow(struct target *t, struct collect *collect)
 {
+	if (t->cgroups)
+		cgroup_scope_follow(t->cgroups);
 	for (size_t i = 0; i < t->nr_watched; i++) {
 		struct watched *w = &t->watched[i];
 

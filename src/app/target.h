@@ -59,7 +59,8 @@ struct collect *target_collect(struct target *t, const struct collect_options *o
  * Returns the cgroup that has been removed, or made again, since the last call; NULL: none. Borrowed until the next call. */
 const struct cgroup_target *target_refresh(struct target *t, struct collect *collect, struct cgroups *cgroups);
 
-/* target_follow - call it every 250 ms: processes and threads that have ended leave the scope with their numbers. */
+/* target_follow - call it every 250 ms: looks for cgroups that a glob matches, for the next target_refresh(); processes and
+ * threads that have ended leave the scope with their numbers. */
 void target_follow(struct target *t, struct collect *collect);
 
 /* target_ended - whether -p or -t was given, and its processes and threads have ended. */

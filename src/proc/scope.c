@@ -426,6 +426,13 @@ static uint64_t changes(const struct cgroup_scope *s)
 	return sum;
 }
 
+void cgroup_scope_follow(struct cgroup_scope *s)
+{
+	for (size_t i = 0; i < s->nr_trees; i++)
+		if (cgroups_walking(s->trees[i].cgroups))
+			cgroups_work(s->trees[i].cgroups, false);
+}
+
 static void globs_again(struct cgroup_scope *s)
 {
 	for (s->walked = 0; s->walked < s->used; s->walked++)

@@ -52,6 +52,9 @@ const struct cgroup_target *cgroup_scope_targets(const struct cgroup_scope *s, s
 /* cgroup_scope_generation - changes whenever they do; never 0. */
 uint64_t cgroup_scope_generation(const struct cgroup_scope *s);
 
+/* cgroup_scope_follow - reads on in hierarchies that a refresh had no time to read: call it every 250 ms. */
+void cgroup_scope_follow(struct cgroup_scope *s);
+
 /*
  * cgroup_scope_refresh - resolves globs again, which may then match nothing. A cgroup that was given by path or name, removed
  * and made again, as a service that restarts does, is in scope by its path; one given by its whole name also by that, if only

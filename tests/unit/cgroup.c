@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proc/cgroup.h"
@@ -247,6 +248,55 @@ static void parts_of_names_are_no_names(void **state)
 	cgroups_free(c);
 }
 
+#define MANY 200
+
+/* Time that passes with each look at the clock; 0: it is the real one. */
+static uint64_t step_ns, now_ns;
+
+int __real_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	if (!step_ns)
+		return __real_clock_gettime(id, ts);
+	now_ns += step_ns;
+	*ts = (struct timespec){ now_ns / 1000000000, now_ns % 1000000000 };
+	return 0;
+}
+
+/* Reading all cgroups takes longer than a refresh has: this goes on until the next one. */
+static void globs_follow_many(void **state)
+{
+	static const char *const specs[] = { "later*" };
+	struct cgroup_mount mount = { folder, "/", NULL };
+	const struct cgroup_mounts mounts = { &mount, 1, 1 };
+	struct cgroup_scope *s;
+	char path[32];
+	size_t nr;
+
+	(void)state;
+	make("/later");
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "/%d", i);
+		make(path);
+	}
+	s = cgroup_scope_new(&mounts, specs, 1, NULL, NULL);
+	assert_non_null(s);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "/%d/later", i);
+		make(path);
+	}
+	step_ns = 1000000;
+	cgroup_scope_refresh(s);
+	for (int i = 0; i < 100; i++)
+		cgroup_scope_follow(s);
+	cgroup_scope_refresh(s);
+	step_ns = 0;
+	cgroup_scope_targets(s, &nr);
+	assert_int_equal(nr, 1 + MANY);
+	cgroup_scope_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +305,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(name_that_another_has, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(what_comes_and_goes, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(globs_follow, folder_new, folder_drop),
+		cmocka_unit_test_setup_teardown(globs_follow_many, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(parts_of_names_are_no_names, folder_new, folder_drop),
 	};
 
