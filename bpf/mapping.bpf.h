@@ -36,11 +36,12 @@ struct file_events_map {
 };
 extern struct file_events_map file_events SEC(".maps");
 
-/* Files whose mapping user space wants reported again: it could not open them, or not find their debug information. */
+/* Files whose mapping user space wants reported again: it could not open them, or not find their debug information. There is
+ * room for all, as one that is not met again stays until its id is freed. */
 struct files_asked_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 4096);
+	__uint(max_entries, UNWIND_FILES);
 	__type(key, struct file_key);
 	__type(value, __u32);
 };

@@ -325,6 +325,7 @@ static void files_configure(struct systop *skel, struct load *l)
 	(void)l;
 	skel->rodata->files_max = maxima()->files;
 	bpf_map__set_max_entries(skel->maps.files, maxima()->files);
+	bpf_map__set_max_entries(skel->maps.files_asked, maxima()->files);
 }
 
 /* Without the maple tree no files are found; before 6.1 a sampler accepts only maps of this kind. */

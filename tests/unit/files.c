@@ -2,14 +2,18 @@
 #include "ticks.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 
+#include "collect/collectors.h"
 #include "collect/files.h"
 #include "collect/unwind_tables.h"
 #include "model/sample_list.h"
 #include "slot.h"
 #include "unwind.h"
+
+#include "systop.skel.h"
 
 #define MAX 64 /* ids are below it */
 #define AGE 30
@@ -252,6 +256,18 @@ static void is_not_asked_for_again(void **state)
 	assert_int_equal(shared.files_asked, 2);
 }
 
+/* A request stays until its file is met again, or has no id any more. */
+static void all_can_be_asked_for(void **state)
+{
+	struct systop *skel = systop__open();
+
+	(void)state;
+	assert_non_null(skel);
+	collector_files.configure(skel, NULL);
+	assert_int_equal(bpf_map__max_entries(skel->maps.files_asked), bpf_map__max_entries(skel->maps.files));
+	systop__destroy(skel);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -259,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(stay_while_there_is_room), CASE(the_oldest_make_room),   CASE(the_needed_stay),
 		CASE(those_of_a_list_stay), CASE(one_is_needed_after_all),  CASE(waits_for_who_knows_it), CASE(is_not_asked_for_again),
+		cmocka_unit_test(all_can_be_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
