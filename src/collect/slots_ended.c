@@ -2,6 +2,7 @@
 /* Threads that died, and the activity of threads before a move to another cgroup: rows of the next tick. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collect/slots_internal.h"
@@ -25,6 +26,11 @@ void slots_forget_exited(struct slots *s)
 {
 	for (size_t i = 0; i < s->nr_exited; i++)
 		model_life_end(s->model, s->exited[i].life);
+	if (vec_ample(s->exited_room, s->nr_exited)) {
+		free(s->exited);
+		s->exited = NULL;
+		s->exited_room = 0;
+	}
 	s->nr_exited = s->nr_exited_shown = 0;
 }
 

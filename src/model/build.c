@@ -50,8 +50,11 @@ void node_release(struct tick_node *n)
 		((struct cgroup *)n->cgroups[i].cgroup)->refs--;
 	tick_lists_put(n->lists);
 	n->lists = NULL;
-	if (n->model->spare)
-		node_free(n->model->spare);
+	if (vec_ample(n->active_room, n->tick.nr_active) || vec_ample(n->idle_room, n->tick.nr_idle)) {
+		node_free(n);
+		return;
+	}
+	node_free(n->model->spare);
 	n->model->spare = n;
 }
 

@@ -232,7 +232,7 @@ int resting_add(struct model *m, struct life_node *l, enum thread_state state);
 void resting_remove(struct model *m, struct life_node *l);
 int resting_show(struct tick_node *n);
 
-/* node_release - keeps its memory for another tick. */
+/* node_release - keeps its memory for another tick, unless it is that of a peak. */
 void node_release(struct tick_node *n);
 
 /* sample.c. blocks_forget - detaches the blocks of a life that is freed. blocks_move - the life that continues it has

@@ -3,6 +3,7 @@
 #define SYSTOP_UTIL_VEC_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -22,5 +23,11 @@ void *vec_grow(void *items, size_t nr, size_t *room, size_t size);
 		}                                                                                              \
 		grown_ ? 0 : -ENOMEM;                                                                          \
 	})
+
+/* vec_ample - whether an array has much more room than @nr elements need: that of a peak, which should be freed. */
+static inline bool vec_ample(size_t room, size_t nr)
+{
+	return room > 4096 && room / 8 > nr;
+}
 
 #endif

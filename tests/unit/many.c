@@ -4,6 +4,7 @@
 #include "ticks.h"
 
 #include <bpf/bpf.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -28,6 +29,7 @@
 #define PAST_BYTES (8 << 20) /* less than the threads need that end in one refresh */
 
 #define MEMORY_BYTES 700 /* per thread, without its slot: resident memory of systop */
+#define PEAK_BYTES 700   /* per thread that ended in a refresh, free again after two more */
 #define START_MS 1000
 #define REFRESH_MS 150
 #define TURN_MS 200
@@ -430,7 +432,7 @@ static uint64_t end_at_once(uint32_t first, size_t there)
 
 static void ends(void **state)
 {
-	uint64_t longest = 0;
+	uint64_t longest = 0, bytes;
 
 	(void)state;
 	for (uint32_t i = 0; i < TRIES && (!i || longest > TURN_MS); i++) {
@@ -438,6 +440,14 @@ static void ends(void **state)
 		assert_int_equal(nr_given_back, (i + 1) * ENDED);
 	}
 	assert_within(longest, 0, TURN_MS);
+	malloc_trim(0);
+	bytes = resident_bytes();
+	tick_put(second());
+	tick_put(second()); /* the first one still had the memory of the peak */
+	malloc_trim(0);
+	bytes = (bytes - resident_bytes()) / ENDED;
+	print_message("# %llu bytes given back for each that ended\n", (unsigned long long)bytes);
+	assert_within(bytes, PEAK_BYTES, 2 * PEAK_BYTES);
 }
 
 int main(void)
