@@ -192,6 +192,7 @@ static int start_collect(struct systop *s, const char *shown, const char *limits
 		.commands_role = PROCESS_COMMANDS,
 		.facts_role = PROCESS_FACTS,
 		.table_mib = s->options.table_mib,
+		.save_s = s->options.window_s,
 		.window_s = window_s,
 		.window_bytes = s->options.window_bytes,
 		.memory_spare = memory_spare(&s->mounts),

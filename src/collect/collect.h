@@ -46,7 +46,8 @@ struct collect_options {
 	int commands_role;            /* helper that reads command lines */
 	int facts_role;               /* helper that reads facts about what the screen shows */
 	int table_mib;                /* memory for the unwinder's tables */
-	unsigned int window_s;        /* seconds kept by the recorder, 0: none, */
+	unsigned int save_s;          /* last seconds that are saved at any time, */
+	unsigned int window_s;        /* and those kept by the recorder, 0: none, */
 	uint64_t window_bytes;        /* in this much memory; 0: chosen by systop, */
 	uint64_t memory_spare;        /* of at most this many bytes */
 	uint64_t wait_ns;             /* record which threads ran instead in runqueue waits of at least this */

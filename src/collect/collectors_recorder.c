@@ -51,6 +51,7 @@ static int recorder_open(struct collect *c)
 		.max_bytes = rings_room(o->window_bytes, recorder_spare(o)),
 		.slots = c->load.ring_slots,
 		.window_s = o->window_s,
+		.save_s = o->save_s,
 	};
 
 	c->recorder = rings_new(&rings);

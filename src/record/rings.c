@@ -32,10 +32,12 @@
 
 /*
  * Marks of each CPU. Refreshes can be so short, or the window so long, that there are more of them in it: then those
- * that are close to others are left out. @MARKS_APART_MAX_NS: the time of an event has fewer bits (RING_TIME_BITS), which
- * the marks around it complete.
+ * that are close to others are left out. The newest ones are closer together than a long recording's: a window that is
+ * saved during the recording is copied from the mark before it. @MARKS_APART_MAX_NS: the time of an event has fewer bits
+ * (RING_TIME_BITS), which the marks around it complete.
  */
 #define MARKS 512
+#define MARKS_NEWEST 64
 #define MARKS_APART_MAX_NS (900 * 1000000000ULL)
 
 struct cpu_ring {
@@ -51,7 +53,7 @@ struct rings {
 	bool shed, held;
 	int err;
 	struct event_mark *scratch;
-	uint64_t apart_ns; /* least time from a mark to the next but one */
+	uint64_t apart_ns, newest_apart_ns; /* least time from a mark to the next but one */
 	uint32_t *places; /* CPUs whose rings are being put into the map */
 	int *fds;         /* those rings */
 };
@@ -81,9 +83,12 @@ struct rings *rings_new(const struct rings_options *o)
 	if (!r)
 		return NULL;
 	r->o = *o;
-	r->apart_ns = o->window_s * 1000000000ULL / (MARKS / 2 - 2);
+	r->apart_ns = o->window_s * 1000000000ULL / ((MARKS - MARKS_NEWEST) / 2 - 2);
 	if (r->apart_ns > MARKS_APART_MAX_NS)
 		r->apart_ns = MARKS_APART_MAX_NS;
+	r->newest_apart_ns = o->save_s * 1000000000ULL / (MARKS_NEWEST / 2 - 2);
+	if (r->newest_apart_ns > r->apart_ns)
+		r->newest_apart_ns = r->apart_ns;
 	r->cpus = calloc(o->nr_cpus, sizeof(*r->cpus));
 	r->scratch = calloc(MARKS, sizeof(*r->scratch));
 	r->places = calloc(o->nr_cpus, sizeof(*r->places));
@@ -119,13 +124,28 @@ int rings_pattern(uint32_t slots)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Leaves out the mark before the newest ones if those around it are close to each other. */
+static void thin(struct cpu_ring *c, uint64_t apart_ns)
+{
+	uint64_t newest = c->nr_marks - MARKS_NEWEST;
+
+	if (c->nr_marks < MARKS_NEWEST + 2 || c->marks[newest % MARKS].at - c->marks[(newest - 2) % MARKS].at >= apart_ns)
+		return;
+	for (uint64_t i = newest; i < c->nr_marks; i++)
+		c->marks[(i - 1) % MARKS] = c->marks[i % MARKS];
+	c->nr_marks--;
+}
+
 static void mark(struct rings *r, int cpu, uint64_t boottime_ns)
 {
 	struct cpu_ring *c = &r->cpus[cpu];
 	uint64_t head = __atomic_load_n(&r->o.cpus[cpu].records, __ATOMIC_ACQUIRE);
 
-	if (c->nr_marks >= 2 && boottime_ns - c->marks[(c->nr_marks - 2) % MARKS].at < r->apart_ns)
+	/* At most one goes, as one comes: the place of the oldest has been used again. */
+	if (c->nr_marks >= 2 && boottime_ns - c->marks[(c->nr_marks - 2) % MARKS].at < r->newest_apart_ns)
 		c->nr_marks--; /* the last one */
+	else
+		thin(c, r->apart_ns);
 	c->marks[c->nr_marks++ % MARKS] = (struct event_mark){ boottime_ns, head };
 }
 

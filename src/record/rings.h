@@ -38,7 +38,8 @@ struct rings_options {
 	const struct online *online;   /* borrowed */
 	uint64_t max_bytes;            /* rings_room(): limits the rings of CPUs that come online later */
 	uint32_t slots;                /* same as for the programs; 0: nothing is recorded */
-	unsigned int window_s;
+	unsigned int window_s;         /* all that is recorded, */
+	unsigned int save_s;           /* and what is saved of it at its end, at any time */
 };
 
 /* rings_new - @o->cpus is borrowed. NULL: no memory. */

@@ -150,13 +150,14 @@ TEST(keep, a_ring_has_the_size_that_fits)
 	assert_int_equal(rings_size(30, 8192 * mib, 20480 * mib, 512), 1 << 20);
 }
 
-/* Refreshes of @every_ns for @last_ns: the window is held, and no two marks are further apart than events can tell. */
-static void check_marks(unsigned int window_s, uint64_t every_ns, uint64_t last_ns)
+/* Refreshes of @every_ns for @last_ns: the window is held, no two marks are further apart than events can tell, and one is soon
+ * before the last @save_s. */
+static void check_marks(unsigned int window_s, unsigned int save_s, uint64_t every_ns, uint64_t last_ns)
 {
 	static struct cpu_slot cpu;
 	struct online *online = online_new(1);
 	struct rings_options o = { .map_fd = -1, .pattern_fd = -1, .cpus = &cpu, .nr_cpus = 1, .online = online,
-				   .max_bytes = 1 << 20, .slots = SLOTS, .window_s = window_s };
+				   .max_bytes = 1 << 20, .slots = SLOTS, .window_s = window_s, .save_s = save_s };
 	uint64_t window_ns = window_s * SEC, began, at;
 	const struct event_mark *marks;
 	struct rings *r;
@@ -174,17 +175,19 @@ static void check_marks(unsigned int window_s, uint64_t every_ns, uint64_t last_
 	assert_int_equal(marks[nr - 1].at, at);
 	assert_in_range(rings_held(r, at), window_ns - window_ns / 50 - every_ns, window_ns);
 	for (uint32_t i = 1; i < nr; i++)
-		assert_in_range(marks[i].at - marks[i - 1].at, 1, window_ns / 50 + every_ns);
+		assert_in_range(marks[i].at - marks[i - 1].at, 1,
+				(marks[i].at > at - save_s * SEC ? save_s * SEC / 25 : window_ns / 50) + every_ns);
 	rings_free(r);
 	online_free(online);
 }
 
 TEST(keep, marks_of_many_refreshes)
 {
-	check_marks(120, SEC / 10, 400 * SEC);
-	check_marks(600, SEC, 2000 * SEC);
-	check_marks(30, SEC, 100 * SEC);
-	check_marks(2 * 86400, 60 * SEC, 3 * 86400 * SEC);
+	check_marks(120, 120, SEC / 10, 400 * SEC);
+	check_marks(600, 600, SEC, 2000 * SEC);
+	check_marks(30, 30, SEC, 100 * SEC);
+	check_marks(2 * 86400, 600, 60 * SEC, 3 * 86400 * SEC);
+	check_marks(2 * 86400, 30, SEC, 3 * 86400 * SEC);
 }
 
 /* Which CPUs are online. */
