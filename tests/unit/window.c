@@ -182,32 +182,6 @@ static int tracks_of(int64_t tid)
 	return nr;
 }
 
-/* Its blocks are those of two threads. */
-TEST(window, a_number_that_is_used_again)
-{
-	static const struct scene_event events[] = {
-		{ 0, { .at = 90 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_SLEEP } },
-		{ 0, { .at = 90 * MS, .kind = RING_BLOCK, .tid = 100, .off_ns = 50 * MS, .blocked_ns = 50 * MS } },
-		{ 0, { .at = 95 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_SLEEP } },
-		{ 0, { .at = 190 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_SLEEP } },
-		{ 0, { .at = 190 * MS, .kind = RING_BLOCK, .tid = 100, .off_ns = 95 * MS, .blocked_ns = 95 * MS } },
-		{ 0, { .at = 200 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_DEAD } },
-		{ 0, { .at = 300 * MS, .kind = RING_NEW, .tid = 100, .other = 1 } },
-		{ 0, { .at = 301 * MS, .kind = RING_SWITCH, .tid = 100 } },
-		{ 0, { .at = 302 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_SLEEP } },
-		{ 0, { .at = 400 * MS, .kind = RING_SWITCH, .tid = 100 } },
-		{ 0, { .at = 400 * MS, .kind = RING_BLOCK, .tid = 100, .off_ns = 98 * MS, .blocked_ns = 98 * MS } },
-	};
-	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
-	struct trace_index_maker *m = index_begin();
-
-	index_thread(m, 100, "first", START - SEC, START + 200 * MS, STATE_SLEEP);
-	index_thread(m, 100, "second", START + 300 * MS - 100, UINT64_MAX, STATE_SLEEP);
-	write_scene(m, &s);
-	assert_int_equal(tracks_of(100), 2);
-	forget();
-}
-
 /* When the kernel frees a thread in the trace, ms since its start; 0: never. */
 static uint64_t freed(int32_t tid)
 {
@@ -230,6 +204,33 @@ static uint64_t freed(int32_t tid)
 	return at;
 }
 
+/* Its blocks are those of two threads, of which the first one ends. */
+TEST(window, a_number_that_is_used_again)
+{
+	static const struct scene_event events[] = {
+		{ 0, { .at = 90 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 90 * MS, .kind = RING_BLOCK, .tid = 100, .off_ns = 50 * MS, .blocked_ns = 50 * MS } },
+		{ 0, { .at = 95 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 190 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 190 * MS, .kind = RING_BLOCK, .tid = 100, .off_ns = 95 * MS, .blocked_ns = 95 * MS } },
+		{ 0, { .at = 200 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_DEAD } },
+		{ 0, { .at = 300 * MS, .kind = RING_NEW, .tid = 100, .other = 1 } },
+		{ 0, { .at = 301 * MS, .kind = RING_SWITCH, .tid = 100 } },
+		{ 0, { .at = 302 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 400 * MS, .kind = RING_SWITCH, .tid = 100 } },
+		{ 0, { .at = 400 * MS, .kind = RING_BLOCK, .tid = 100, .off_ns = 98 * MS, .blocked_ns = 98 * MS } },
+	};
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_begin();
+
+	index_thread(m, 100, "first", START - SEC, START + 200 * MS, STATE_SLEEP);
+	index_thread(m, 100, "second", START + 300 * MS - 100, UINT64_MAX, STATE_SLEEP);
+	write_scene(m, &s);
+	assert_int_equal(tracks_of(100), 2);
+	assert_int_equal(freed(100), 200);
+	forget();
+}
+
 /* A thread that runs for a ms, and ends. */
 #define DIES(cpu, ms, who) \
 	{ cpu, { .at = ((ms)-1) * MS, .kind = RING_SWITCH, .tid = (who), .other = 0, .state = RING_IDLE } }, \
@@ -246,6 +247,7 @@ TEST(window, ends)
 		{ 1, { .at = 121 * MS, .kind = RING_EXEC, .tid = 120, .other = 121 } },
 		DIES(1, 300, 101),
 		DIES(1, 400, 122),
+		{ 1, { .at = 500 * MS, .kind = RING_SWITCH, .tid = 0, .other = 140, .state = RING_DEAD } }, /* the one before is lost */
 	};
 	static const struct {
 		pid_t tid, tgid;
@@ -253,6 +255,7 @@ TEST(window, ends)
 	} threads[] = {
 		{ 100, 100, 200 * MS }, { 101, 100, 1500 * MS }, { 110, 110, 200 * MS }, { 111, 110, UINT64_MAX },
 		{ 120, 120, UINT64_MAX }, { 121, 120, 121 * MS }, { 122, 120, 500 * MS }, { 130, 130, 1500 * MS },
+		{ 140, 140, 600 * MS },
 	};
 	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
 	struct trace_index_maker *m = index_begin();
@@ -269,6 +272,7 @@ TEST(window, ends)
 	assert_int_equal(freed(120), 0);
 	assert_int_equal(freed(122), 400);
 	assert_int_equal(freed(130), 130);
+	assert_int_equal(freed(140), 500);
 	forget();
 }
 

@@ -61,8 +61,8 @@ static void on_switch(struct trace *t, const struct event *e)
 		state = 0;
 	trace_seen(t, next.tid, e->at, SEEN_RAN);
 	perfetto_cpu_switch(t->p, e->at, state, &next);
-	if (e->state == RING_DEAD && left > 0 && left < PERFETTO_OUTSIDER(0))
-		trace_died(t, left, e->at);
+	if (e->state == RING_DEAD)
+		trace_died(t, e->other, e->at);
 	t->before = left;
 	t->current = next.tid;
 	t->since = e->at;

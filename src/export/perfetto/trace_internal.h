@@ -37,7 +37,7 @@ struct trace {
 	struct map block_ends;    /* tid + 1 -> end of its last block */
 	struct map born;          /* tid + 1 -> start of its last life that was written */
 	struct map ends;          /* tid + 1 -> its last death or exec, << 1, + 1 if it is a death */
-	struct map last_deaths;   /* tgid -> when the last of its threads dies; UINT64_MAX: not in the trace */
+	struct map last_deaths;   /* process_key() -> when the last of its threads dies; UINT64_MAX: not in the trace */
 	struct map renamed_first, renamed_last; /* thread's entry in the index + 1 -> when it was renamed while that was valid */
 	uint64_t *cgroup_ns;      /* [cgroup * seconds + second] */
 	uint32_t seconds;

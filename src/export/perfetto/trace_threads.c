@@ -218,6 +218,14 @@ struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
 
 /* --- Ends */
 
+/* Of the process that has the number at that time. */
+static uint64_t process_key(const struct trace *t, int32_t tgid, uint64_t at)
+{
+	const struct trace_index_thread *leader = trace_index_who(t->index, tgid, at);
+
+	return hash_add(hash_add(0, tgid), leader ? leader->start_ns : 0);
+}
+
 /* Events of other CPUs can be later. */
 static void remember_latest(struct trace *t, struct map *m, uint64_t key, uint64_t at)
 {
@@ -232,7 +240,7 @@ void trace_will_die(struct trace *t, int32_t tid, uint64_t at)
 	if (!th)
 		return;
 	remember_latest(t, &t->ends, (uint64_t)tid + 1, at << 1 | 1);
-	remember_latest(t, &t->last_deaths, th->tgid, at);
+	remember_latest(t, &t->last_deaths, process_key(t, th->tgid, at), at);
 }
 
 /* A thread that calls exec takes the number of the first one, which has died. */
@@ -250,7 +258,7 @@ void trace_survivors(struct trace *t)
 		bool died = end & 1 && end >> 1 >= all[i].start_ns;
 
 		if (!died && all[i].start_ns <= t->index->end && all[i].to > t->index->end)
-			trace_remember(t, &t->last_deaths, all[i].tgid, UINT64_MAX);
+			trace_remember(t, &t->last_deaths, process_key(t, all[i].tgid, t->index->end), UINT64_MAX);
 	}
 }
 
@@ -268,7 +276,7 @@ void trace_died(struct trace *t, int32_t tid, uint64_t at)
 
 	if (!th || th->tgid != tid)
 		write_freed(t, tid, at);
-	if (th && (uintptr_t)map_get(&t->last_deaths, th->tgid) == at)
+	if (th && (uintptr_t)map_get(&t->last_deaths, process_key(t, th->tgid, at)) == at)
 		write_freed(t, th->tgid, at);
 }
 
