@@ -61,16 +61,20 @@ static bool go_on(void *arg, int percent)
 	return true;
 }
 
-static struct trace_index_maker *index_begin(void)
+static struct trace_index_maker *index_of(const struct trace_index *head)
 {
-	static const struct trace_index head = { .from = START, .end = START + SEC, .frequency = 99 };
-	struct trace_index_maker *m = trace_index_maker(&head);
+	struct trace_index_maker *m = trace_index_maker(head);
 
 	assert_non_null(m);
 	trace_index_words(m, "systop.version", "test");
 	for (int cpu = 0; cpu < CPUS; cpu++)
 		trace_index_cpu(m, &(struct trace_index_cpu){ .online = 1 }, NULL);
 	return m;
+}
+
+static struct trace_index_maker *index_begin(void)
+{
+	return index_of(&(struct trace_index){ .from = START, .end = START + SEC, .frequency = 99 });
 }
 
 /* A thread that began at @start and, if @to is not UINT64_MAX, ended. */
@@ -276,6 +280,44 @@ TEST(window, ends)
 	forget();
 }
 
+/* The threads of which the index knows nothing are out of scope: that they are born or woken shows no other one. */
+TEST(window, births_out_of_scope)
+{
+	static const struct trace_index head = { .from = START, .end = START + SEC, .frequency = 99, .scoped = true };
+	static const struct scene_event events[] = {
+		{ 0, { .at = 100 * MS, .kind = RING_NEW, .tid = 200, .other = 100 } },
+		{ 0, { .at = 200 * MS, .kind = RING_WAKING, .tid = 200 } },
+		{ 0, { .at = 300 * MS, .kind = RING_NEW, .tid = 101, .other = 100 } },
+		{ 0, { .at = 400 * MS, .kind = RING_WAKING, .tid = 101 } },
+	};
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_of(&head);
+	int born = 0, woken = 0;
+
+	index_thread(m, 100, "parent", START - SEC, UINT64_MAX, STATE_SLEEP);
+	index_thread(m, 101, "child", START + 300 * MS, UINT64_MAX, STATE_SLEEP);
+	write_scene(m, &s);
+	for (size_t i = 0; i < trace.read->n_packet; i++) {
+		const PB(FtraceEventBundle) *b = trace.read->packet[i]->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_FTRACE_EVENTS
+							 ? trace.read->packet[i]->ftrace_events
+							 : NULL;
+
+		for (size_t k = 0; b && k < b->n_event; k++) {
+			if (b->event[k]->event_case != PERFETTO__PROTOS__FTRACE_EVENT__EVENT_TASK_NEWTASK)
+				continue;
+			assert_int_equal(b->event[k]->task_newtask->pid, 101);
+			born++;
+		}
+		for (size_t k = 0; b && b->compact_sched && k < b->compact_sched->n_waking_pid; k++) {
+			assert_int_equal(b->compact_sched->waking_pid[k], 101);
+			woken++;
+		}
+	}
+	assert_int_equal(born, 1);
+	assert_int_equal(woken, 1);
+	forget();
+}
+
 /* What a trace says of a thread's names: "at sh>cat", or "at exec cat", each with a blank. */
 static const char *names_of(int64_t tid)
 {
@@ -413,7 +455,8 @@ TEST(window, of_days_is_its_end)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start), cmocka_unit_test(window_a_number_that_is_used_again),
-		  cmocka_unit_test(window_ends), cmocka_unit_test(window_names), cmocka_unit_test(window_numbers_of_refreshes),
+		  cmocka_unit_test(window_ends), cmocka_unit_test(window_births_out_of_scope),
+		  cmocka_unit_test(window_names), cmocka_unit_test(window_numbers_of_refreshes),
 		  cmocka_unit_test(window_right_after_the_start_has_no_length),
 		  cmocka_unit_test(window_of_days_is_its_end));
 }

@@ -72,6 +72,8 @@ static void on_waking(struct trace *t, const struct event *e)
 {
 	struct perfetto_task wakee = trace_task(t, e->tid, e->at);
 
+	if (wakee.tid != (int32_t)e->tid) /* the one shown stands for all that are out of scope */
+		return;
 	trace_seen(t, wakee.tid, e->at, SEEN_WOKEN);
 	perfetto_cpu_waking(t->p, e->at, &wakee, e->last_cpu, waking_context(e->context));
 }
@@ -81,6 +83,8 @@ static void on_new(struct trace *t, const struct event *e)
 	struct perfetto_task child = trace_task(t, e->tid, e->at);
 	uint64_t born = e->at - 2; /* its first switch can have the same time, and the tree is 1 ns later */
 
+	if (child.tid != (int32_t)e->tid)
+		return;
 	trace_seen(t, child.tid, e->at, SEEN_RAN);
 	perfetto_cpu_newtask(t->p, born, e->other, &child, e->thread);
 	trace_born(t, e->tid, born);
