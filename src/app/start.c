@@ -204,7 +204,7 @@ static int start_collect(struct systop *s, const char *shown, const char *limits
 
 	s->model = model_new(PAST_BYTES);
 	if (s->model && window_s)
-		model_window(s->model, window_s * 1000000000ULL + SAVE_NAMES_NS);
+		model_window(s->model, window_s * 1000000000ULL + SAVE_NAMES_NS + s->options.interval_ns);
 	s->collect = s->model ? target_collect(&s->target, &o, s->model, s->cgroups) : NULL;
 	return s->collect ? 0 : -EIO;
 }

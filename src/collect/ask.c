@@ -186,6 +186,7 @@ const struct rings *collect_rings(const struct collect *c)
 void collect_hold_rings(struct collect *c, bool held)
 {
 	rings_hold(c->recorder, held);
+	stacks_hold(c->stacks, held);
 }
 
 int collect_nr_cpus(const struct collect *c)

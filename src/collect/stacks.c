@@ -24,9 +24,6 @@
 #define PENDING_CPU (16U << 10)
 #define PENDING_LEAST (1U << 20)
 
-/* Stacks are kept this much longer than the window: a trace waits for names before it is written. */
-#define OLD_MARGIN_NS 30000000000ULL
-
 struct stacks *stacks_new(const struct stacks_memory *mem, struct model *model)
 {
 	struct stacks *s = calloc(1, sizeof(*s));
@@ -39,7 +36,7 @@ struct stacks *stacks_new(const struct stacks_memory *mem, struct model *model)
 	s->newest = calloc(mem->max_slots, sizeof(*s->newest));
 	s->waits = calloc(mem->max_slots, sizeof(*s->waits));
 	s->scratch = malloc(sizeof(*s->scratch) + STACK_USER_MAX * sizeof(uint64_t));
-	s->old = old_stacks_new(mem->window_ns ? mem->window_ns + OLD_MARGIN_NS : 0, mem->old_bytes);
+	s->old = old_stacks_new(mem->window_ns, mem->old_bytes);
 	if (s->tails && s->newest && s->waits && s->scratch && s->old)
 		return s;
 	stacks_free(s);
@@ -125,6 +122,11 @@ int stacks_each(const struct stacks *s, stacks_fn *fn, void *arg)
 	if (!err && now)
 		err = half_each(&present, fn, arg);
 	return err;
+}
+
+void stacks_hold(struct stacks *s, bool held)
+{
+	s->held = held;
 }
 
 static bool is_half_full(const struct stacks *s)
@@ -251,7 +253,8 @@ int stacks_drain(struct stacks *s)
 		if (s->mem.areas[cpu])
 			err = drain_cpu(s, cpu);
 	turn(s);
-	old_stacks_age(s->old, clock_ns(CLOCK_BOOTTIME));
+	if (!s->held)
+		old_stacks_age(s->old, clock_ns(CLOCK_BOOTTIME));
 	return err;
 }
 

@@ -162,7 +162,7 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 		return err;
 	}
 	s->state = SAVE_NAMES;
-	collect_hold_rings(s->o.collect, true); /* the index is made of their marks */
+	collect_hold_rings(s->o.collect, true); /* the index is made of their marks and stacks */
 	s->who = s->tick ? process_info_request(s->o.process_info_role, s->tick, s->o.arguments) : NULL;
 	collect_stacks(s->o.collect, ask_stack, s);
 	snprintf(s->text, sizeof(s->text), "saving: fetching function names");
@@ -187,10 +187,12 @@ int save_content(struct save *s, const struct exporter *as, const char *path, in
 	return 0;
 }
 
-/* Only a tick after the window's end knows its newest threads. If none comes for long, the trace lacks their names. */
+/* Only a tick after the window's end knows its newest threads. If none comes for long, the trace lacks their names. Most outputs
+ * get the next one only after an interval. */
 static bool threads_are_there(const struct save *s)
 {
-	return s->tick && (s->tick->boottime_ns >= s->end.at || clock_ns(CLOCK_MONOTONIC) - s->began > SAVE_NAMES_NS);
+	return s->tick && (s->tick->boottime_ns >= s->end.at ||
+			   clock_ns(CLOCK_MONOTONIC) - s->began > SAVE_NAMES_NS + s->tick->interval_ns);
 }
 
 bool save_wants_tick(const struct save *s)

@@ -44,7 +44,8 @@ struct save_options {
 	const char *folder;           /* and where: as @path of save_start() */
 };
 
-/* Longest time from save_start() until all names are resolved; it needs the threads of the window until then. */
+/* Longest time, beyond a refresh's interval, from save_start() until all names are resolved; it needs the threads of the window
+ * until then. */
 #define SAVE_NAMES_NS 20000000000ULL
 
 /* save_new - @o's pointers are borrowed. NULL: no memory. */

@@ -146,6 +146,26 @@ TEST(stacks, what_the_window_has_keeps_its_stack_however_often_the_dictionary_tu
 	assert_int_equal(stacks_lost(stacks), 0);
 }
 
+/* A trace that is being saved needs them for longer. */
+TEST(stacks, what_is_held_stays_when_it_left_the_window)
+{
+	uint64_t frame = 1ULL << 32;
+	uint32_t id;
+	struct looking l = { &id, &frame, 1, 0, 0 };
+
+	begin_with(1, 256 << 20);
+	id = write_stack(frame, 20);
+	stacks_hold(stacks, true);
+	turn(2ULL << 32);
+	assert_int_equal(stacks_each(stacks, look, &l), 0);
+	assert_int_equal(l.found, 1);
+	stacks_hold(stacks, false);
+	assert_int_equal(stacks_drain(stacks), 0);
+	l.found = 0;
+	assert_int_equal(stacks_each(stacks, look, &l), 0);
+	assert_int_equal(l.found, 0);
+}
+
 /* A refresh that is very long, with very many samples, takes no more memory than one of a million; the next one begins anew. */
 TEST(stacks, a_refresh_has_a_limit)
 {
@@ -316,6 +336,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test_setup_teardown(stacks_a_refresh_has_a_limit, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_what_the_window_has_keeps_its_stack_however_often_the_dictionary_turns, begin,
 						  end),
+		  cmocka_unit_test_setup_teardown(stacks_what_is_held_stays_when_it_left_the_window, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_what_left_the_window_makes_room, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_above_what_they_may_take_the_oldest_go_and_are_counted, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_events_that_were_overwritten_are_counted, begin, end),
