@@ -163,7 +163,6 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 	}
 	s->state = SAVE_NAMES;
 	collect_hold_rings(s->o.collect, true); /* the index is made of their marks and stacks */
-	s->who = s->tick ? process_info_request(s->o.process_info_role, s->tick, s->o.arguments) : NULL;
 	collect_stacks(s->o.collect, ask_stack, s);
 	snprintf(s->text, sizeof(s->text), "saving: fetching function names");
 	return 0;
@@ -208,6 +207,8 @@ static bool names_are_there(struct save *s)
 	if (s->generation != names_generation(s->o.names))
 		s->named = now;
 	s->generation = names_generation(s->o.names);
+	if (!s->who) /* as late as this: the tick has all processes at the window's end */
+		s->who = process_info_request(s->o.process_info_role, s->tick, s->o.arguments);
 	if (s->who && !process_info_done(s->who))
 		return false;
 	return !names_pending(s->o.names) || now - s->named > NEXT_NAME_NS || now - s->began > SAVE_NAMES_NS;

@@ -13,7 +13,8 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, begin, had_cpu, load_path  # noqa: E402
+from harness import (GUEST, MS, SEC, SYSTOP, Cgroup, Load, begin, descendants, had_cpu, load_path,  # noqa: E402
+                     name_of, wait_for)
 from protoc import OUTSIDER, SAMPLES, SLICES, SOURCE, Trace, one, packets  # noqa: E402
 
 PIPE = """
@@ -290,9 +291,15 @@ def lives():
 
 def who():
     """With --args a process has its command line, and always its parent, its user and its pid in its own PID namespace."""
-    with Load("unshare", "--pid", "--fork", "--kill-child", "sh", "-c", "sleep 30.25; true"):
-        time.sleep(0.3)
-        trace = record("--args", seconds=1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace")
+        with subprocess.Popen([SYSTOP, "-w", path, "--args", "-d", "60"], stderr=subprocess.DEVNULL) as systop:
+            wait_for(lambda: "systop-symbols" in [name_of(p) for p in descendants(systop.pid)], 30, "it does not record")
+            with Load("unshare", "--pid", "--fork", "--kill-child", "sh", "-c", "sleep 30.25; true"):
+                time.sleep(0.5)
+                systop.send_signal(signal.SIGINT)  # before the first refresh
+                systop.wait()
+        trace = Trace(path)
     processes = [p for packet in trace.packets for tree in packet.get("process_tree", [])
                  for p in tree.get("processes", [])]
     inner = [p for p in processes if p.get("cmdline") == ["sleep", "30.25"]]

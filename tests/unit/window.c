@@ -318,6 +318,45 @@ TEST(window, births_out_of_scope)
 	forget();
 }
 
+/* The arguments that a trace has of a process: its first one. NULL: its name. */
+static const char *argument_of(int32_t pid)
+{
+	for (size_t i = 0; i < trace.read->n_packet; i++) {
+		const PB(ProcessTree) *tree = trace.read->packet[i]->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_PROCESS_TREE
+						      ? trace.read->packet[i]->process_tree
+						      : NULL;
+
+		for (size_t k = 0; tree && k < tree->n_processes; k++)
+			if (tree->processes[k]->pid == pid)
+				return tree->processes[k]->cmdline_is_comm ? NULL : tree->processes[k]->cmdline[0];
+	}
+	fail_msg("no process %d", pid);
+	return NULL;
+}
+
+/* Arguments are read at the end, for the process that has the number then, also if it was renamed or moved. */
+TEST(window, arguments)
+{
+	struct scene s = { 0 };
+	struct trace_index_maker *m = index_begin();
+	struct life l = { .tid = 100, .tgid = 100, .start_ns = START - SEC, .comm = "sh" };
+
+	trace_index_thread(m, &l, l.start_ns, START + 100 * MS, STATE_SLEEP);
+	strcpy(l.comm, "cat");
+	trace_index_thread(m, &l, START + 100 * MS, UINT64_MAX, STATE_SLEEP);
+	index_thread(m, 101, "first", START - SEC, START + 200 * MS, STATE_SLEEP);
+	index_thread(m, 101, "second", START + 300 * MS, UINT64_MAX, STATE_SLEEP);
+	index_thread(m, 102, "ended", START - SEC, START + 400 * MS, STATE_SLEEP);
+	for (int tgid = 100; tgid <= 102; tgid++)
+		trace_index_process(m, &(struct trace_index_process){ .tgid = tgid, .len = 9 }, "argument");
+	write_scene(m, &s);
+	assert_non_null(argument_of(100));
+	assert_string_equal(argument_of(100), "argument");
+	assert_null(argument_of(101));
+	assert_null(argument_of(102));
+	forget();
+}
+
 /* What a trace says of a thread's names: "at sh>cat", or "at exec cat", each with a blank. */
 static const char *names_of(int64_t tid)
 {
@@ -456,7 +495,8 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start), cmocka_unit_test(window_a_number_that_is_used_again),
 		  cmocka_unit_test(window_ends), cmocka_unit_test(window_births_out_of_scope),
-		  cmocka_unit_test(window_names), cmocka_unit_test(window_numbers_of_refreshes),
+		  cmocka_unit_test(window_arguments), cmocka_unit_test(window_names),
+		  cmocka_unit_test(window_numbers_of_refreshes),
 		  cmocka_unit_test(window_right_after_the_start_has_no_length),
 		  cmocka_unit_test(window_of_days_is_its_end));
 }

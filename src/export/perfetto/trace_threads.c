@@ -67,6 +67,14 @@ static bool was_there(const struct trace_index_thread *th, uint64_t at)
 	return th->start_ns <= at && th->to > at;
 }
 
+/* Whether the thread still existed at the end, under whatever name. */
+static bool survives(const struct trace *t, const struct trace_index_thread *th)
+{
+	const struct trace_index_thread *last = trace_index_who(t->index, th->tid, t->index->end);
+
+	return last->start_ns == th->start_ns && last->to > t->index->end;
+}
+
 static void tree_process(struct trace *t, const struct trace_index_thread *th)
 {
 	char cgroup[4200];
@@ -79,7 +87,7 @@ static void tree_process(struct trace *t, const struct trace_index_thread *th)
 	const struct trace_index_process *known = trace_index_find_process(t->index, th->tgid);
 
 	/* Details are known only of the present owner of the number. */
-	if (known && th->to > t->index->end && known->arguments + (uint64_t)known->len <= t->index->arguments.nr) {
+	if (known && survives(t, th) && known->arguments + (uint64_t)known->len <= t->index->arguments.nr) {
 		p.cmdline = TRACE_INDEX_AT(t->index, arguments, char) + known->arguments;
 		p.cmdline_len = known->len;
 		p.nspids = known->nspids;
@@ -98,7 +106,7 @@ static void tree_thread(struct trace *t, const struct trace_index_thread *th)
 	const struct trace_index_process *known =
 		th->tid == th->tgid ? trace_index_find_process(t->index, th->tgid) : NULL;
 
-	if (known && th->to > t->index->end) {
+	if (known && survives(t, th)) {
 		thread.nstids = known->nspids;
 		thread.nr_nstids = known->nr_nspids <= TRACE_INDEX_LEVELS ? known->nr_nspids : 0;
 	}
