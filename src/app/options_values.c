@@ -11,6 +11,7 @@
 #include "app/config_file.h"
 #include "proc/user.h"
 #include "query/filter.h"
+#include "save/trigger.h"
 #include "tui/input/settings.h"
 #include "tui/term/theme.h"
 #include "tui/widget/columns.h"
@@ -129,7 +130,7 @@ int options_set_log(struct options *o, const char *arg, bool verbose)
 
 int options_set_on_limit(struct options *o, const char *arg)
 {
-	return set_number("--on-limit", arg, 1, 1000, "expected a number from 1 to 1000", &o->trigger_limit);
+	return set_number("--on-limit", arg, 1, TRIGGER_LIMIT_MAX, "expected a number from 1 to 1000", &o->trigger_limit);
 }
 
 int options_set_wait_min(struct options *o, const char *arg)

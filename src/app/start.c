@@ -106,8 +106,8 @@ static int start_save(struct systop *s)
 		.arguments = s->options.args,
 		.window_s = s->options.window_s,
 		.folder = s->sources.folder,
-		.trigger = { s->when, s->options.trigger, s->options.trigger_limit,
-			     s->options.window_s * 1000000000ULL, 0, 0, 0 },
+		.trigger = { .filter = s->when, .text = s->options.trigger, .limit = s->options.trigger_limit,
+			     .quiet_ns = s->options.window_s * 1000000000ULL },
 	};
 
 	if (options_need(&s->options, EXPORT_WINDOW))

@@ -49,18 +49,14 @@ static const struct row *find(const struct trigger *t, const struct tick *tick)
 }
 
 /* Whether the limit allows another save now. */
-static bool allowed(struct trigger *t, uint64_t now_ns)
+static bool allowed(const struct trigger *t, uint64_t now_ns)
 {
-	if (t->last_ns && now_ns - t->last_ns < t->quiet_ns)
+	if (t->fired && now_ns - t->saves_ns[(t->fired - 1) % t->limit] < t->quiet_ns)
 		return false;
-	if (!t->hour_ns || now_ns - t->hour_ns >= HOUR_NS) {
-		t->hour_ns = now_ns;
-		t->fired = 0;
-	}
-	return t->fired < t->limit;
+	return t->fired < t->limit || now_ns - t->saves_ns[t->fired % t->limit] >= HOUR_NS;
 }
 
-bool trigger_fires(struct trigger *t, const struct tick *tick, uint64_t now_ns, char *why, size_t size)
+bool trigger_fires(const struct trigger *t, const struct tick *tick, uint64_t now_ns, char *why, size_t size)
 {
 	const struct row *r = t->filter && allowed(t, now_ns) ? find(t, tick) : NULL;
 	char comm[80], cgroup[256];
@@ -75,6 +71,5 @@ bool trigger_fires(struct trigger *t, const struct tick *tick, uint64_t now_ns, 
 
 void trigger_saves(struct trigger *t, uint64_t now_ns)
 {
-	t->last_ns = now_ns;
-	t->fired++;
+	t->saves_ns[t->fired++ % t->limit] = now_ns;
 }

@@ -9,25 +9,26 @@
 struct filter;
 struct tick;
 
+/* Default and maximum limit of files per hour. */
+#define TRIGGER_LIMIT 6
+#define TRIGGER_LIMIT_MAX 1000
+
 /* --on: when a thread matches an expression, the window that led to it is saved. */
 struct trigger {
 	const struct filter *filter;  /* borrowed; NULL: never */
 	const char *text;             /* the expression */
-	unsigned int limit;           /* files per hour */
+	unsigned int limit;           /* files in any hour, 1 to TRIGGER_LIMIT_MAX */
 	uint64_t quiet_ns;            /* nothing is saved for this long after a save: the window */
-	uint64_t last_ns, hour_ns;    /* CLOCK_MONOTONIC: of the last save; of the first one in this hour */
-	unsigned int fired;           /* saves in this hour */
+	unsigned int fired;           /* saves since the start */
+	uint64_t saves_ns[TRIGGER_LIMIT_MAX]; /* CLOCK_MONOTONIC: number n is in place n % @limit */
 };
-
-/* Default limit of files per hour. */
-#define TRIGGER_LIMIT 6
 
 /*
  * trigger_fires - whether the tick has a matching thread, and another file is allowed. @why: which thread it is, safe
  * for a terminal. Time in D counts from the start of the block, also before this tick.
  * trigger_saves - a save has begun: it counts. One that cannot begin does not.
  */
-bool trigger_fires(struct trigger *t, const struct tick *tick, uint64_t now_ns, char *why, size_t size);
+bool trigger_fires(const struct trigger *t, const struct tick *tick, uint64_t now_ns, char *why, size_t size);
 void trigger_saves(struct trigger *t, uint64_t now_ns);
 
 #endif

@@ -89,7 +89,7 @@ TEST(trigger, a_block_that_has_ended)
 	model_free(m);
 }
 
-/* The quiet time and the hourly limit count saves, not matches. */
+/* The quiet time and the limit of any hour count saves, not matches. */
 TEST(trigger, what_could_not_begin_does_not_count)
 {
 	struct filter_error error;
@@ -113,7 +113,13 @@ TEST(trigger, what_could_not_begin_does_not_count)
 	assert_true(trigger_fires(&when, t, 33 * SEC, why, sizeof(why)));
 	trigger_saves(&when, 33 * SEC);
 	assert_false(trigger_fires(&when, t, 1000 * SEC, why, sizeof(why)));
-	assert_true(trigger_fires(&when, t, 3601 * SEC, why, sizeof(why)));
+	assert_false(trigger_fires(&when, t, 3602 * SEC, why, sizeof(why)));
+	assert_true(trigger_fires(&when, t, 3603 * SEC, why, sizeof(why)));
+	trigger_saves(&when, 3603 * SEC);
+	assert_false(trigger_fires(&when, t, 3632 * SEC, why, sizeof(why)));
+	assert_true(trigger_fires(&when, t, 3633 * SEC, why, sizeof(why)));
+	trigger_saves(&when, 3633 * SEC);
+	assert_false(trigger_fires(&when, t, 7202 * SEC, why, sizeof(why)));
 	tick_put(t);
 	model_life_end(m, l);
 	model_free(m);
