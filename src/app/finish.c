@@ -24,10 +24,16 @@
 /* Blocks until the save in progress ends, also on quit. @reader: see save_finish(). */
 void finish_save(struct systop *s, int reader)
 {
-	const struct tick *t = save_busy(s->save) ? collect_tick(s->collect) : NULL;
+	const struct tick *t;
 
-	if (!t)
+	if (!save_busy(s->save))
 		return;
+	t = collect_tick(s->collect);
+	if (!t) {
+		fail(-errno, EXIT_STATUS_RUNTIME, "cannot save: the last refresh cannot be read: %s", strerror(errno));
+		save_cancel(s->save);
+		return;
+	}
 	if (s->options.output == OUTPUT_SCREEN) {
 		tui_close(s->tui);
 		s->tui = NULL;
