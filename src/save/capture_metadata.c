@@ -114,10 +114,11 @@ static void make_ticks(struct making *g, const struct tick *t, uint64_t from)
 
 	tick_past(t, &oldest);
 	for (uint64_t seq = oldest; seq <= t->seq; seq++) {
-		const struct tick *head = tick_head(t, seq);
+		const struct tick *head = tick_head(t, seq), *next = tick_head(t, seq + 1);
 		struct trace_index_tick at;
 
-		if (!head || head->boottime_ns < from)
+		/* The one before the window shows whether the host was suspended between it and the first one in the window. */
+		if (!head || (next && next->boottime_ns < from))
 			continue;
 		at.at = head->boottime_ns;
 		at.began = head->boottime_ns - head->interval_ns;

@@ -74,7 +74,8 @@ static struct trace_index_maker *index_of(const struct trace_index *head)
 
 static struct trace_index_maker *index_begin(void)
 {
-	return index_of(&(struct trace_index){ .from = START, .end = START + SEC, .frequency = 99 });
+	return index_of(&(struct trace_index){ .from = START, .end = START + SEC, .frequency = 99,
+						.clocks = { START + SEC, 9 * SEC, 9 * SEC, 9 * SEC } });
 }
 
 /* A thread that began at @start and, if @to is not UINT64_MAX, ended. */
@@ -463,6 +464,34 @@ TEST(window, numbers_of_refreshes)
 	forget();
 }
 
+/* In a refresh of which the host slept through a part: what MONOTONIC was at the start is not known. */
+TEST(window, of_a_host_that_was_suspended)
+{
+	for (int asleep = 0; asleep < 2; asleep++) {
+		struct trace_index_maker *m = index_begin();
+		struct scene s = { 0 };
+		int known = 0;
+
+		for (int i = 0; i < 4; i++) {
+			uint64_t at = START - 300 * MS + 400 * MS * i, awake = asleep && i == 1 ? 100 * MS : 400 * MS;
+
+			trace_index_tick(m, &(struct trace_index_tick){ .at = at, .began = at - awake });
+		}
+		write_scene(m, &s);
+		for (size_t i = 0; i < trace.read->n_packet; i++) {
+			const PB(TracePacket) *p = trace.read->packet[i];
+
+			if (p->data_case != PERFETTO__PROTOS__TRACE_PACKET__DATA_CLOCK_SNAPSHOT || p->clock_snapshot->n_clocks != 4)
+				continue;
+			assert_int_equal(p->clock_snapshot->clocks[2]->clock_id, 3);
+			assert_int_equal(p->clock_snapshot->clocks[0]->timestamp, known || asleep ? START + SEC : START);
+			known++;
+		}
+		assert_int_equal(known, asleep ? 1 : 2);
+		forget();
+	}
+}
+
 TEST(window, right_after_the_start_has_no_length)
 {
 	struct scene s = { .early = true };
@@ -497,6 +526,7 @@ int main(void)
 		  cmocka_unit_test(window_ends), cmocka_unit_test(window_births_out_of_scope),
 		  cmocka_unit_test(window_arguments), cmocka_unit_test(window_names),
 		  cmocka_unit_test(window_numbers_of_refreshes),
+		  cmocka_unit_test(window_of_a_host_that_was_suspended),
 		  cmocka_unit_test(window_right_after_the_start_has_no_length),
 		  cmocka_unit_test(window_of_days_is_its_end));
 }

@@ -68,7 +68,7 @@ void perfetto_clocks(struct perfetto *p, const struct perfetto_clocks *c)
 		PB_SET(clocks[i], timestamp, times[i]);
 		list[i] = &clocks[i];
 	}
-	snapshot.n_clocks = 4;
+	snapshot.n_clocks = c->monotonic_ns ? 4 : 2;
 	snapshot.clocks = list;
 	packet.data_case = PB_DATA(CLOCK_SNAPSHOT);
 	packet.clock_snapshot = &snapshot;

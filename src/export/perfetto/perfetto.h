@@ -35,7 +35,8 @@ int perfetto_end(struct perfetto *p, uint64_t *bytes);
 /* perfetto_free - discards data that perfetto_end() has not written. */
 void perfetto_free(struct perfetto *p);
 
-/* perfetto_clocks - readings of all clocks at one instant: call it at the beginning and at the end. */
+/* perfetto_clocks - readings of all clocks at one instant: call it at the beginning and at the end. @monotonic_ns 0: it and
+ * @monotonic_raw_ns are not known. */
 struct perfetto_clocks {
 	uint64_t boottime_ns, realtime_ns, monotonic_ns, monotonic_raw_ns;
 };
