@@ -50,15 +50,22 @@ void finish_trace(struct systop *s, bool asked_to_end)
 	const struct options *o = &s->options;
 	const char *name = strcmp(o->file, "-") ? o->file : "standard output";
 	const struct save_part part = { s->plan.from_ns, s->plan.until_ns };
+	struct save *other = s->save, *recording; /* @other: it may be busy for --on or SIGUSR1 */
 	int err;
 
-	finish_save(s, -1); /* of --on or SIGUSR1 */
 	if (clock_ns(CLOCK_BOOTTIME) < s->plan.from_ns) {
+		finish_save(s, -1);
 		fail(-ECANCELED, EXIT_STATUS_RUNTIME, "no trace: systop ended before --at, when the recording begins");
 		return;
 	}
+	recording = save_busy(other) ? s->file : other;
+	err = save_start(recording, o->exporter, name, o->file_fd, "", &part);
+	if (recording != other) { /* the recording's rings are copied meanwhile */
+		finish_save(s, -1);
+		s->save = recording;
+		s->file = other;
+	}
 	s->recorded = true;
-	err = save_start(s->save, o->exporter, name, o->file_fd, "", &part);
 	finish_save(s, asked_to_end ? o->file_fd : -1);
 	if (!err)
 		err = save_failure(s->save)->err;

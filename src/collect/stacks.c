@@ -126,7 +126,7 @@ int stacks_each(const struct stacks *s, stacks_fn *fn, void *arg)
 
 void stacks_hold(struct stacks *s, bool held)
 {
-	s->held = held;
+	s->held += held ? 1 : -1;
 }
 
 static bool is_half_full(const struct stacks *s)

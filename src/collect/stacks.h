@@ -70,7 +70,7 @@ void stacks_end(struct stacks *s);
 typedef int stacks_fn(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames);
 int stacks_each(const struct stacks *s, stacks_fn *fn, void *arg);
 
-/* stacks_hold - @held: those stay for longer, until it is called again without. */
+/* stacks_hold - @held: those stay for longer, until it is called as often without. */
 void stacks_hold(struct stacks *s, bool held);
 
 const uint64_t *stacks_ends(const struct stacks *s);

@@ -32,7 +32,7 @@ struct stacks {
 	struct model *model;
 	uint64_t *tails;       /* of each CPU's ring */
 	uint32_t clear;        /* half to be cleared at a drain, + 1; 0: none */
-	bool held;             /* stacks of the window stay after it */
+	int held;              /* stacks of the window stay after it; 0: they do not */
 	uint32_t left;         /* and its generation, */
 	uint64_t left_at;      /* and when it was left, CLOCK_MONOTONIC */
 	struct old_stacks *old;

@@ -50,7 +50,8 @@ struct rings {
 	struct rings_options o;
 	struct cpu_ring *cpus;
 	int made;
-	bool shed, held;
+	bool shed;
+	int held;
 	int err;
 	struct event_mark *scratch;
 	uint64_t apart_ns, newest_apart_ns; /* least time from a mark to the next but one */
@@ -257,7 +258,7 @@ void rings_shed(struct rings *r, bool shed)
 
 void rings_hold(struct rings *r, bool held)
 {
-	r->held = held;
+	r->held += held ? 1 : -1;
 }
 
 uint64_t rings_bytes(const struct rings *r)

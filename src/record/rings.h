@@ -53,7 +53,7 @@ bool rings_missing(const struct rings *r);
 int rings_grow(struct rings *r);
 
 /* rings_shed - @shed: nothing is recorded any more, and rings_grow() frees the rings, a few per call; else it makes new
- * ones. rings_hold - @held: none is freed before it is called again without. rings_bytes - memory of all rings. */
+ * ones. rings_hold - @held: none is freed before it is called as often without. rings_bytes - memory of all rings. */
 void rings_shed(struct rings *r, bool shed);
 void rings_hold(struct rings *r, bool held);
 uint64_t rings_bytes(const struct rings *r);

@@ -228,9 +228,7 @@ void save_write_now(struct save *s)
 
 	r.exporter = exporter_place(s->exporter);
 	index = capture_metadata(&s->o, s->tick, &s->end, s->who, s->reason);
-	collect_hold_rings(s->o.collect, false);
 	err = index < 0 ? index : send_request(s, &r, index);
-
 	if (index >= 0)
 		close(index);
 	if (err == -EPIPE && save_read_answers(s) && s->state == SAVE_IDLE) /* its message gave the reason */
@@ -239,6 +237,7 @@ void save_write_now(struct save *s)
 		save_close(s, err, false);
 		return;
 	}
+	collect_hold_rings(s->o.collect, false);
 	s->state = SAVE_WRITING;
 	s->heard = clock_ns(CLOCK_MONOTONIC);
 	snprintf(s->text, sizeof(s->text), "saving: 0 %%");

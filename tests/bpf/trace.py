@@ -328,6 +328,28 @@ def overlap():
     return f"{compared} switches"
 
 
+def two_at_the_end():
+    """A recording is copied from the rings before events that come later are in its place, also while another trace waits
+    for its reader."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, fifo = os.path.join(folder, "trace"), os.path.join(folder, "fifo")
+        os.mkfifo(fifo)
+        with Load(sys.executable, "-c", PIPE), \
+             subprocess.Popen([SYSTOP, "-w", path, "--duration", "0.5", "--window-mem", str(os.cpu_count() << 23), "-o", fifo],
+                              stderr=subprocess.PIPE, text=True) as systop:
+            reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+            wait_for(lambda: "systop-symbols" in [name_of(p) for p in descendants(systop.pid)], 30, "it does not record")
+            time.sleep(0.1)
+            systop.send_signal(signal.SIGUSR1)
+            time.sleep(2.5)
+            os.set_blocking(reader, True)
+            while os.read(reader, 1 << 20):
+                pass
+            os.close(reader)
+            _, said = systop.communicate()
+    assert said.count(" saved ") == 2 and " 0.5 s, " in said.splitlines()[1], said
+
+
 def killed_at(moments):
     """Kills systop at each of these moments; returns how many files there were, all of them complete. A moment is a
     fraction of the time from the start of a save to its end, by the length of the last one that was not killed, as that
@@ -495,6 +517,7 @@ def main():
         ("--at", aligned),
         ("--on", triggered),
         ("refused", refused),
+        ("two at the end", two_at_the_end),
     ], 3)
     tap.case("samples have their stacks", stacks)  # its load needs a CPU
     tap.case("two traces of one time", overlap)
