@@ -115,12 +115,12 @@ def shares():
     # then the kernel's functions come before its own in the table.
     with Load(load_path("burn"), "cpu", "60") as load, Terminal(120, 80) as t:
         pid = json.loads(load.line)["tid"]
-        t.start("-p", str(pid), "-F", "499")
+        t.start("-p", str(pid), "-F", "1997")
         t.wait(rf"^> +{pid} ")
         t.keys("f")
         t.wait(r"^\[main +\]")
         t.wait(r"\[alpha +\]\[beta +\]\[gamma_ +\]")
-        t.wait("at 499 Hz")
+        t.wait("at 1997 Hz")
         t.wait(r"[2-9]\d\d\d samples")
         t.keys("t")
         t.wait(r"SELF .*FUNCTION")
@@ -188,13 +188,13 @@ def ended():
     """The flamegraph of a thread that is gone keeps its name."""
     with Load(load_path("burn"), "cpu", "60") as load, Terminal(120, 30) as t:
         pid = json.loads(load.line)["tid"]
-        t.start("-F", "499", "--filter", "comm:burn")
+        t.start("-F", "499", "-d", "0.5", "--filter", "comm:burn")
         t.wait(rf"^> +{pid} ")
         t.keys("f")
         t.wait(rf"^\[burn {pid} +\]")
         t.wait(r"\[alpha +\]\[beta +\]")
         load.proc.kill()
-        time.sleep(3)
+        time.sleep(1.5)
         t.wait(rf"^\[burn {pid} +\]", 1)
 
 
@@ -252,16 +252,16 @@ def another_build(stripped):
         before = build_parts(path, "alpha", "beta", stripped)
         with subprocess.Popen([path]) as load, Terminal(120, 30) as t:
             try:
-                t.start("-p", str(load.pid), "-F", "499")
+                t.start("-p", str(load.pid), "-F", "1997", "-d", "0.5")
                 t.wait(rf"^> +{load.pid} ")
                 t.keys("f")
                 t.wait(rf"parts`fn_{before['alpha']:x} +\]" if stripped else r"\[alpha +\]")
-                time.sleep(4)
+                time.sleep(2)
                 t.keys("x")
                 t.wait("to compare with")
                 after = build_parts(path, "beta", "alpha", stripped)
                 assert after["beta"] == before["alpha"] and after["alpha"] == before["beta"], (before, after)
-                time.sleep(3)
+                time.sleep(2)  # it executes itself every one to two seconds
                 t.keys("X")
                 t.wait("compared with another build of parts")
                 if stripped:
@@ -269,7 +269,7 @@ def another_build(stripped):
                     # Where alpha was is beta now, which takes less time: it is new, too. What ran between x and the change shrinks.
                     t.wait(rf"\+\d+\.\d parts`fn_{after['beta']:x} ")
                 else:
-                    time.sleep(4)
+                    time.sleep(2)
                     assert not re.search(r"[+-](\d\d|[5-9])\.\d (alpha|beta)", t.screen()), t.screen()
             finally:
                 load.kill()
@@ -285,8 +285,8 @@ while True:
 """
 
 
-def bad_file():
-    """A file is read once more after the helper ended while it read it, as the kernel ends helpers when memory runs out."""
+def read_again():
+    """A file whose reading a helper did not survive is read once more: the kernel ends helpers first when memory runs out."""
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copy(load_path("burn"), os.path.join(folder, "burncopy"))
         with Load(sys.executable, "-c", BECOMES, copy) as load, Terminal(120, 80) as t:
@@ -330,8 +330,8 @@ def main():
     tap.together([
         ("another build", another_build, False),
         ("another build, stripped", another_build, True),
-        ("a file that ends a helper", bad_file),
-    ], 2)
+        ("a file whose reading a helper does not survive", read_again),
+    ], 3)
     tap.done()
 
 
