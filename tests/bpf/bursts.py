@@ -12,7 +12,7 @@ from harness import GUEST, SEC, Load, Systop, begin, load_path  # noqa: E402
 def burst(rate, seconds):
     """Programs that live for 100 us keep their own arguments, whatever their rate and length."""
     wanted, lines = {}, []
-    with Systop("-d", "1", "--filter", "comm=nothing") as systop:
+    with Systop("-d", "0.5", "--filter", "comm=nothing") as systop:
         systop.line()
         with Load(load_path("commands"), "burst", load_path("nothing"), str(rate), str(seconds)) as load:
             truth = load.truth()

@@ -163,11 +163,11 @@ def burn(folder, how=None):
     return path
 
 
-def measured(command, seconds="1.5"):
+def measured(command, seconds="1"):
     """Share of each frame in a load that prints {"tid"}, and the best quality of its stacks in a refresh."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as load:
         tid = str(json.loads(load.stdout.readline())["tid"])
-        options = ["-F", "997", "-d", seconds, "-p", tid]
+        options = ["-F", "1997", "-d", seconds, "-p", tid]
         with subprocess.Popen([SYSTOP, "--json", "-n", "3", *options], stdout=subprocess.PIPE, text=True) as json_of:
             lines = subprocess.run([SYSTOP, "--folded=cpu", "-n", "2", *options], capture_output=True, text=True, check=True).stdout
             found = json_of.communicate()[0]

@@ -157,7 +157,7 @@ def threads(number):
     costs = []
     for there in (100, number):
         began = time.monotonic()
-        with host_with({"/proc/loadavg": f"0.00 0.00 0.00 1/{there} 1"}) as (start, _), start("-d", "0.5", "--window", "0", "-n", "8") as systop:
+        with host_with({"/proc/loadavg": f"0.00 0.00 0.00 1/{there} 1"}) as (start, _), start("-d", "0.25", "--window", "0", "-n", "8") as systop:
             systop.line()
             took = time.monotonic() - began
             lines = systop.rest()

@@ -266,7 +266,7 @@ def many_threads(number, each=20000):
 def threads(number):
     """Threads that exist at the start all have a slot."""
     def pressure():
-        time.sleep(8 if FULL else 4)
+        time.sleep(8 if FULL else 2.5)
 
     with many_threads(number):
         text, _ = watch_screen(pressure)
@@ -280,7 +280,6 @@ def threads(number):
 def ends_at_once(number):
     """Threads that all end in one refresh make one line, with all of them."""
     with Watched("-d", "2") as systop:
-        systop.until(lambda line: True, "a refresh")
         with many_threads(number) as pids:
             systop.until(lambda line: True, "a refresh")
         seen = unlisted = 0
@@ -322,7 +321,7 @@ def waits_full():
         truth = load.truth()
         with Watched("-d", "0.5") as systop:
             before = systop.lines[-1]["loss"]["waits"]
-            time.sleep(4)
+            time.sleep(3)
             text = systop.turn()
     lines = systop.lines[1:]
     told = sum(w["count"] for r in rows_of(lines, truth["sleeper"]) for w in r["wakers"])
@@ -342,7 +341,7 @@ def hotplug():
         with open(path, "w") as f:
             f.write(on)
 
-    with restored(path), Watched("-d", "0.5") as systop:
+    with restored(path), Watched("-d", "0.2") as systop:
         for _ in range(3):
             online("0")
             systop.until(lambda line: cpu not in (c["cpu"] for c in line["cpus"] if c["run_ns"]), "nothing runs there")
@@ -419,7 +418,7 @@ def ring_that_wraps():
 def main():
     tap = begin()
     tap.case("names of cgroups that come and go", cgroup_names)
-    tap.case("many cgroups", cgroups, 30000 if FULL else 3000, 20 if FULL else 5)
+    tap.case("many cgroups", cgroups, 30000 if FULL else 3000, 20 if FULL else 4)
     tap.case("a storm of forks", forks, 10000 if FULL else 300 if GUEST else 3000, 30 if FULL else 4)
     tap.case("a storm of programs", programs, 5000 if FULL else 30 if GUEST else 200)
     tap.case("many threads", threads, 100000 if FULL else 20000)

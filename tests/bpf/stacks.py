@@ -109,7 +109,7 @@ def wall():
 def watched(kind, scope, act):
     """As folded(), of one refresh in whose middle something is done."""
     half = 10 if GUEST else 2
-    with subprocess.Popen([SYSTOP, f"--folded={kind}", "-n", "1", "-d", str(2 * half - 1), "-F", "199", *scope],
+    with subprocess.Popen([SYSTOP, f"--folded={kind}", "-n", "1", "-d", str(2 * half - 1), "-F", "499", *scope],
                           stdout=subprocess.PIPE, text=True) as systop:
         time.sleep(half)
         act()
@@ -166,7 +166,7 @@ def full():
                           stdout=subprocess.PIPE, text=True) as systop:
         ticks = [json.loads(systop.stdout.readline())]
         systop.send_signal(signal.SIGSTOP)
-        time.sleep(10)
+        time.sleep(5)
         systop.send_signal(signal.SIGCONT)
         ticks += [json.loads(line) for line in systop.stdout]
     load.kill()
@@ -195,7 +195,7 @@ def main():
         ("all kinds of time add up", wall),
         ("a thread that leaves the cgroup", moved),
         ("a thread that becomes the leader", executed),
-    ], 2)
+    ], 3)
     tap.case("16,384 distinct stacks", distinct)
     tap.case("a full dictionary", full)
     tap.done()

@@ -312,7 +312,7 @@ def main():
     still = [("D all the time, from before the start", stuck_in_d), ("stopped", stopped), ("frozen by cgroup v2", frozen, None)]
     if mount_of("cgroup", "freezer"):
         still.append(("frozen by cgroup v1", frozen, "freezer"))
-    tap.together(still, 2)
+    tap.together(still, 4)
     tap.case("longest wait behind a SCHED_FIFO thread", fifo_hog)
     tap.case("a sleeper moved between CPUs", migrate)
     # These hold for a thread regardless of its share of a CPU.
