@@ -17,7 +17,8 @@ from tmux import SYSTOP, Terminal  # noqa: E402
 # As the collectors' rows have it.
 ORDER = ["blocked", "samples/4", "block stacks", "waits", "samples/16", "recorder"]
 START_S = 4     # names are looked for, which costs what it costs
-SETTLED_S = 8   # then all that has to go has gone
+SETTLED_S = 8   # then all that has to go has gone, at the latest
+SAME = 3        # refreshes in which nothing changes: it has gone
 BACK_S = 60     # 5 s at the soonest, and twice as long after an attempt that was too early
 
 
@@ -63,7 +64,10 @@ def under_load_of(cgroup):
         without = statistics.median(cost(line) for line in free[START_S:])
         limit = without * 0.7
         with Systop("-c", cgroup.name, "-F", "9999", "-d", "1", "--max-cpu", f"{limit:.2f}") as s:
-            first = [s.line() for _ in range(START_S + SETTLED_S)]
+            first = [s.line() for _ in range(START_S)]
+            while len(first) < START_S + SETTLED_S and (not first[-1]["shed"] or any(line["shed"] != first[-1]["shed"]
+                                                                                     for line in first[-SAME:])):
+                first.append(s.line())
             lines = [s.line() for _ in range(5)]
             for line in first + lines:
                 shed_in_order(line)
@@ -73,14 +77,14 @@ def under_load_of(cgroup):
             times_are_whole(first[1:] + lines, tids)
             for load in loads:
                 load.end()
-            back, left = lines[-1]["shed"], lines[-1]["shed"]
+            left = lines[-1]["shed"]
             for _ in range(BACK_S):
-                line = s.line()
+                line, before = s.line(), left
                 shed_in_order(line)
                 left = line["shed"]
-                if len(left) < len(back):
+                if len(left) < len(before):
                     break
-            assert len(left) < len(back), f"{left}: nothing came back"
+            assert len(left) < len(before), f"{left}: nothing came back"
         return f"{without:.1f} %, with a limit of {limit:.1f} % {after:.1f} %, without {', '.join(lines[-1]['shed'])}"
     finally:
         for load in loads:
@@ -91,14 +95,15 @@ def memory():
     """A limit that cannot be kept is reported, and only details that make room are left out. --on reports once that nothing is
     recorded, and goes on."""
     with tempfile.TemporaryDirectory() as folder, \
-         Systop("-d", "0.5", "-n", "6", "--max-mem", "1M", "--window", "1", "--window-mem", "64M", "--on", "threads>0",
+         Systop("-d", "0.2", "-n", "6", "--max-mem", "1M", "--window", "1", "--window-mem", "64M", "--on", "threads>0",
                 "-o", f"{folder}/trace") as s:
         lines = s.rest()
         said = s.proc.stderr.read().decode()
     assert lines[-1]["shed"] == ["recorder"], lines[-1]["shed"]
     assert said.count("not saved: the recorder is left out (fix: a higher --max-cpu or --max-mem); threads>0: ") == 1, said
-    with Systop("-d", "0.5", "-n", "6", "--max-mem", "100G", "--max-cpu", "1000") as s:
-        assert not any(line["shed"] for line in s.rest())
+    with Systop("-d", "0.2", "-n", "6", "--max-mem", "100G", "--max-cpu", "1000") as s:
+        lines = s.rest()
+    assert len(lines) == 6 and not any(line["shed"] for line in lines), lines
 
 
 def while_saving():
