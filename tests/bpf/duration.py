@@ -185,20 +185,22 @@ def before_it_began():
 
 def main():
     tap = begin()
-    tap.case("--json: a multiple of the interval", refreshes, 1, 0.25, range(2, 6))
-    tap.case("--json: the rest of an interval", refreshes, 1, 0.8, (1, 2))
-    tap.case("-b", table)
-    tap.case("--folded", folded)
-    tap.case("--openmetrics, --pprof, -w", files)
-    tap.case("-o records", records)
-    tap.case("-w: more than the rings hold", more_than_fits)
+    tap.together([
+        ("--json: a multiple of the interval", refreshes, 1, 0.25, range(2, 6)),
+        ("--json: the rest of an interval", refreshes, 1, 0.8, (1, 2)),
+        ("-b", table),
+        ("--folded", folded),
+        ("--openmetrics, --pprof, -w", files),
+        ("-o records", records),
+        ("-w: more than the rings hold", more_than_fits),
+        ("-w: ended before it began", before_it_began),
+        ("it is not the only end", whichever_is_first),
+        ("--folded -p: what it forked goes on", forked),
+        ("it has no limit", long_ones),
+        ("-w, --on: no room for the rings", no_room),
+        ("-b SEC N", as_vmstat),
+    ], 3)
     tap.case("-w: ended late", ends_late)
-    tap.case("-w: ended before it began", before_it_began)
-    tap.case("it is not the only end", whichever_is_first)
-    tap.case("--folded -p: what it forked goes on", forked)
-    tap.case("it has no limit", long_ones)
-    tap.case("-w, --on: no room for the rings", no_room)
-    tap.case("-b SEC N", as_vmstat)
     tap.done()
 
 

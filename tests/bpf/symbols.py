@@ -469,7 +469,7 @@ def main():
         ("a file that was deleted", deleted),
         ("a file in memory", memfd),
         ("two files in turns at one address", remapped),
-    ], 2)
+    ], 3)
     tap.done()
 
 

@@ -245,8 +245,7 @@ def main():
     if why:
         print(f"1..0 # SKIP {why}")
         return
-    tap.case("80x24", screens, 80, 24)
-    tap.case("200x50", screens, 200, 50)
+    tap.together([("80x24", screens, 80, 24), ("200x50", screens, 200, 50)], 2)
     tap.case("tables and JSON", printed)
     tap.case("columns of a table", default_columns)
     tap.done()
