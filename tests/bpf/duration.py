@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Load, Systop, begin, helper_of, load_path, wait_for  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Load, Systop, attached, begin, load_path, wait_for  # noqa: E402
 
 # What systop takes beside the time asked for: it loads its programs and waits for names of functions, which takes a
 # second or two, on a busy machine several.
@@ -145,8 +145,9 @@ def long_ones():
     with tempfile.TemporaryDirectory() as d:
         with subprocess.Popen([SYSTOP, "-w", f"{d}/t.pb", "--duration", "48h"], stderr=subprocess.PIPE, text=True) as systop, \
              subprocess.Popen([SYSTOP, "-w", f"{d}/u.pb", "--window", "1"], stderr=subprocess.PIPE, text=True) as endless:
-            wait_for(lambda: helper_of(endless.pid, "systop-peek"), MORE_S, "no BPF")
-            time.sleep(3)
+            attached(systop.pid, MORE_S)
+            attached(endless.pid, MORE_S)
+            time.sleep(2.3)
             systop.terminate()
             endless.terminate()
             _, err = systop.communicate(timeout=MORE_S)
@@ -170,7 +171,8 @@ def before_it_began():
     with tempfile.TemporaryDirectory() as folder:
         path, saved = os.path.join(folder, "trace"), os.path.join(folder, "saved")
         with subprocess.Popen([SYSTOP, "-w", path, "-o", saved, "--at", "+600"], stderr=subprocess.PIPE, text=True) as systop:
-            time.sleep(MORE_S / 4)
+            attached(systop.pid, MORE_S)
+            time.sleep(0.3)
             systop.send_signal(signal.SIGUSR1)
             end = time.monotonic() + MORE_S
             while not os.path.exists(saved) and time.monotonic() < end:

@@ -501,6 +501,11 @@ def bpf_ids():
     return set(re.findall(r"^(\d+): ", done.stdout, re.MULTILINE))
 
 
+def attached(pid, seconds=30):
+    """Waits until the programs of a systop are attached."""
+    wait_for(lambda: any(kind == "link" for kind, _ in bpf_of(pid)), seconds, f"{pid} has no link")
+
+
 def held_by_others():
     """Ids of the programs that processes of other tests hold, directly or by a link."""
     held = set()

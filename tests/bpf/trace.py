@@ -13,7 +13,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import (GUEST, MS, SEC, SYSTOP, Cgroup, Load, begin, descendants, had_cpu, load_path,  # noqa: E402
+from harness import (GUEST, MS, SEC, SYSTOP, Cgroup, Load, attached, begin, descendants, had_cpu, load_path,  # noqa: E402
                      name_of, wait_for)
 from protoc import OUTSIDER, SAMPLES, SLICES, SOURCE, Trace, one, packets  # noqa: E402
 
@@ -55,6 +55,8 @@ def json_and_traces(path, ticks, at, interval="1"):
             if os.path.exists(path):
                 paths.append(f"{path}.{len(paths)}")
                 os.rename(path, paths[-1])
+                if len(paths) == len(at):
+                    systop.terminate()
             if len(lines) in at:
                 systop.send_signal(signal.SIGUSR1)
     if os.path.exists(path):
@@ -426,12 +428,14 @@ def ended_early():
         with Cgroup(f"systop-early-{os.getpid()}") as cgroup, Load(program, "cpu", "60") as load, \
              subprocess.Popen([SYSTOP, "--json", "-d", "0.1", "-o", saved, "-c", f"/{cgroup.name}"], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as past, \
-             subprocess.Popen([SYSTOP, "-w", path, "--duration", "24", "-d", "0.1", "-c", f"/{cgroup.name}"],
+             subprocess.Popen([SYSTOP, "-w", path, "--duration", "16", "-d", "0.1", "-c", f"/{cgroup.name}"],
                               stderr=subprocess.DEVNULL) as systop:
             load.truth()
             cgroup.add(load.pid)
-            time.sleep(20 if GUEST else 8)  # it records then
-            load.end()
+            for pid in past.pid, systop.pid:
+                attached(pid)
+            time.sleep(1)
+            load.end()  # more than the 120 refreshes that are remembered come later
             assert systop.wait() == 0
             past.send_signal(signal.SIGUSR1)
             end = time.monotonic() + 30

@@ -20,7 +20,7 @@ PYTHON = "/usr/bin/python3"
 
 
 def flame_of(t, pid, *args):
-    t.start("-p", str(pid), "-F", "499", *args)
+    t.start("-p", str(pid), "-F", "997", "-d", "0.3", *args)
     t.wait(rf"^> +{pid} ")
     t.keys("f")
 

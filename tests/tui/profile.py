@@ -33,7 +33,7 @@ def shown(args, folder, pid):
     """Saves the flamegraph of all of a scope of one process, and says what pprof makes of the file."""
     with Terminal(160, 40) as t:
         t.run(f"cd {folder}")
-        t.start("-p", str(pid), "-F", "199", *args)
+        t.start("-p", str(pid), "-F", "499", "-d", "0.3", *args)
         t.keys("1")
         t.wait(r"burn")
         t.keys("f")

@@ -16,6 +16,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 from tmux import SYSTOP, Tap, Terminal, bpf_left, bpf_ids, ended, name_of, skip_reason  # noqa: E402
+from harness import attached  # noqa: E402
 
 END_S = 2  # longest time from a signal to the end of systop
 LONG_S = 20  # anything else: a busy machine is slow
@@ -345,8 +346,8 @@ def trace_ends():
         for duration in ("600", "0.5"):
             with Pipe("-w", "-", "--duration", duration, "--window-mem", "4M") as p:
                 if duration == "600":
-                    until(lambda: bpf_ids() - before, "recording")
-                    time.sleep(1)
+                    attached(p.proc.pid, LONG_S)
+                    time.sleep(0.3)
                 else:
                     p.stuck()
                 began = time.monotonic()
