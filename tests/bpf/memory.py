@@ -70,7 +70,8 @@ def grows():
         load.stdout.readline()
         lines = [systop.line() for _ in range(9)]
         said = json.loads(load.stdout.readline())
-    seen, slack, checked = said["seen"][1:], (200 if GUEST else 30) * 1_000_000, 0
+    # The sizes are read a moment after the refresh's end, later if systop has to wait for a CPU.
+    seen, slack, checked = said["seen"][1:], (200 if GUEST else 100) * 1_000_000, 0
     first = None
     for line in lines:
         at, rss = line["boottime_ns"], process(line, load.pid)["rss_bytes"]

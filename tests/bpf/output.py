@@ -129,15 +129,15 @@ def adds_up():
                 assert t["user_ns"] + t["kernel_ns"] == t["run_ns"], t
             if t["runq_p50_ns"] is not None:
                 assert t["runq_p50_ns"] <= t["runq_p99_ns"], t
-        for c in line["cgroups"]:
-            of = "cgroup" if c["path"].startswith("/") else "cpu_cgroup"
-            below = [t for t in line["threads"] if c["path"] == "/" or t[of] == c["path"] or
-                     t[of].startswith(c["path"] + "/")]
-            own = [t for t in line["threads"] if t[of] == c["path"]]
-            for sums, threads in ((c, below), (c["own"], own)):
-                assert sums["threads"] == len(threads), (c["path"], sums["threads"], len(threads))
+        for path in {c["path"] for c in line["cgroups"]}:
+            cgroups = [c for c in line["cgroups"] if c["path"] == path]  # removed and made again, it has more than one row
+            of = "cgroup" if path.startswith("/") else "cpu_cgroup"
+            below = [t for t in line["threads"] if path == "/" or t[of] == path or t[of].startswith(path + "/")]
+            own = [t for t in line["threads"] if t[of] == path]
+            for rows, threads in ((cgroups, below), ([c["own"] for c in cgroups], own)):
+                assert sum(row["threads"] for row in rows) == len(threads), (path, [row["threads"] for row in rows], len(threads))
                 for field in SUMMED:
-                    assert sums[field] == sum(t[field] for t in threads), (c["path"], field)
+                    assert sum(row[field] for row in rows) == sum(t[field] for t in threads), (path, field)
     return f"{len(lines[0]['threads'])} threads, {len(lines[0]['cgroups'])} cgroups"
 
 

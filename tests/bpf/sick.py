@@ -146,11 +146,8 @@ def command_lines():
                     return pid if pid and stat_of(pid) and stat_of(pid)[0] == "D" else None
 
                 wait_for(hangs, 10, "the helper does not hang")
-                took, last = [], None
-                for _ in range(16):
-                    began = time.monotonic()
-                    last = json.loads(systop.stdout.readline())
-                    took.append(time.monotonic() - began)
+                lines = [json.loads(systop.stdout.readline()) for _ in range(16)]
+                last, took = lines[-1], max(line["interval_ns"] for line in lines) / 1e9
                 found = {p["tgid"]: p["cmdline"] for p in last["processes"]}
                 assert found[other.pid] == ["sleep", "4711"], found[other.pid]
                 assert found[frozen.patient.pid] is None, found[frozen.patient.pid]
@@ -158,7 +155,7 @@ def command_lines():
                 # The kernel's threads have none, and what other tests have just started may have none yet.
                 unknown = [pid for pid in unknown if pid in before and os.path.exists(f"/proc/{pid}/exe") and stat_of(pid)[1] not in (0, 2)]
                 assert not unknown, unknown
-                assert max(took) < 1.0, f"refreshes every 0.5 s took {max(took):.2f} s"
+                assert took < 1.0, f"refreshes every 0.5 s took {took:.2f} s"
                 assert last["self"]["turn_work_ns"] < 100e6, last["self"]
             finally:
                 systop.kill()

@@ -406,8 +406,9 @@ def aligned():
               for p in trace.packets if "clock_snapshot" in p]
     walls = [c[1] for c in clocks if 1 in c]
     began, ended = min(walls), max(walls)
-    assert began % (2 * SEC) < 20 * MS or began % (2 * SEC) > 1980 * MS, began
-    assert abs(ended - began - SEC) < 20 * MS, ended - began
+    slack = 100 * MS  # there may be no CPU for it at once
+    assert began % (2 * SEC) < slack or began % (2 * SEC) > 2 * SEC - slack, began
+    assert abs(ended - began - SEC) < slack, ended - began
 
 
 def check_name(path, tid, name):

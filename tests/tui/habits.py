@@ -3,6 +3,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -267,7 +268,8 @@ def threads_first():
 
 def one_thread():
     """-t on the screen: the header shows it, there are no other rows, and its end is reported."""
-    script = ("import threading, time\nt = threading.Thread(target=time.sleep, args=(6,))\nt.start()\n"
+    script = ("import signal, threading, time\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+              "t = threading.Thread(target=signal.sigwait, args=([signal.SIGUSR1],))\nt.start()\n"
               "print('{\"tid\": %d}' % t.native_id, flush=True)\ntime.sleep(100)")
     with Load(sys.executable, "-c", script) as load, Terminal(80, 24) as t:
         tid = load.truth()["tid"]
@@ -275,6 +277,7 @@ def one_thread():
         t.wait(rf"scope thread {tid}\b")
         t.wait("1 of 1 threads")
         t.wait(rf"^> +{tid} ")
+        load.signal(signal.SIGUSR1)
         t.wait(rf" {tid} exited by [0-9:]+")
         assert not ended(pid), "the screen stays"
 
