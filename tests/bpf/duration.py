@@ -105,9 +105,11 @@ def ends_late():
 def whichever_is_first():
     with Systop("--duration", "60", "-n", "1", "-d", "0.2") as systop:
         assert len(systop.rest()) == 1
+    began = time.monotonic()
     with Systop("--duration", "0.5", "-d", "0.2", command=("sleep", "60")) as systop:
         systop.rest()
         assert systop.proc.wait() == 0
+    assert (passed := time.monotonic() - began) < 30, f"{passed:.1f} s"
     with tempfile.TemporaryDirectory() as d:
         done = subprocess.run([SYSTOP, "-w", f"{d}/t.pb", "--duration", "60", "-n", "2", "-d", "0.5"], capture_output=True,
                               text=True, check=True, timeout=30)

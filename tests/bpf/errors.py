@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
-from harness import SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, load_path, other_types  # noqa: E402
+from harness import SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, bpf_of, load_path, other_types  # noqa: E402
 from tmux import Terminal  # noqa: E402
 
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -293,7 +293,7 @@ def ends(number, *args):
     before = bpf_ids()
     with subprocess.Popen([SYSTOP, *args], stdout=subprocess.PIPE) as proc:
         proc.stdout.readline()
-        assert bpf_ids() - before, "no BPF program while it runs?"
+        assert bpf_of(proc.pid), "no BPF program while it runs?"
         proc.send_signal(number)
         began = time.monotonic()
         proc.stdout.read()

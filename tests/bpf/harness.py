@@ -274,7 +274,8 @@ class Systop:
         return line
 
     def rest(self):
-        return list(iter(self.next, None))
+        """The lines up to its end: one at least."""
+        return [self.line(), *iter(self.next, None)]
 
     def end(self):
         if self.proc.poll() is None:

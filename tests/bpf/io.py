@@ -136,6 +136,7 @@ def before(folder):
     wait_for(lambda: written(pid) >= 16 * MIB, 30, "it has not written")
     with Systop("-d", "0.5", "-n", "4") as systop:
         lines = systop.rest()
+    assert len(lines) == 4, f"{len(lines)} refreshes"
     load.kill()
     load.wait()
     load.stdout.close()

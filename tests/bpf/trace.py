@@ -139,6 +139,7 @@ def interrupts():
             name = stack.pop()[1] or which
             ended[name] = ended.get(name, 0) + (begin_ns < t <= end_ns)
     counted = {i["name"]: i["count"] for i in ticks[2]["irqs"]}
+    assert counted["NET_RX"] > 1000, counted
     # NET_RX is vector 3. A refresh reads the CPUs in sequence, in up to a ms.
     for name, in_trace in (("NET_RX", ended.get(3, 0)), ("LOC", ended.get("LOC", 0))):
         assert abs(in_trace - counted[name]) <= 0.01 * counted[name] + 20, (name, in_trace, counted[name])

@@ -53,12 +53,16 @@ int main(void) { signal(SIGUSR1, on_signal); return raise(SIGUSR1); }
 
 
 def share_of(tick, kind):
-    """For an interval: (percent, text); 0 percent if there are too few samples."""
+    """For an interval: (percent, text); 0 percent if there are too few samples or stacks."""
     stacks = tick["stacks"][kind]
     samples = sum(t["samples"] for t in tick["threads"])
     run = sum(t["run_ns"] for t in tick["threads"]) / SEC
     if kind == "cpu" and samples <= (50 if GUEST else max(50, 0.5 * HZ * run)):
         return 0, f"only {samples} samples in {run:.3f} s"
+    known = 100 * stacks["stacks_ns"] / max(stacks["total_ns"], 1)
+    # The nap that systop found a thread in has none.
+    if known < (95 if kind == "cpu" else 80):
+        return 0, f"only {known:.2f} % of the time has stacks"
     found = 100 * stacks["unwound_ns"] / stacks["stacks_ns"]
     return found, f"{found:.2f} % of {samples} samples"
 

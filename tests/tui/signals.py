@@ -9,6 +9,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 from tmux import SYSTOP, Tap, Terminal, bpf_ids, bpf_left, gone, skip_reason  # noqa: E402
+from harness import bpf_of  # noqa: E402
 
 
 def settings(t):
@@ -37,7 +38,7 @@ def ends(how):
     with Terminal() as t:
         was = settings(t)
         pid = t.start()
-        assert bpf_ids() - before, "nothing was loaded"
+        assert bpf_of(pid), "nothing was loaded"
         assert alternate(t) and not cursor_shown(t), t.screen()
         how(t, pid)
         assert gone(pid, 1), "still there after a second"

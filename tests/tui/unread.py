@@ -179,7 +179,7 @@ def terminal_comes_back():
         t.proc.send_signal(signal.SIGWINCH)
         time.sleep(1.5)
         spent = cpu_ticks(t.proc.pid) - ticks
-        assert spent < 200, f"{spent} ticks of CPU in 2.5 s without a reader"
+        assert spent < 60, f"{spent} ticks of CPU in 2.5 s without a reader"
         assert full(t.slave), "the terminal is read by somebody"
         t.wait(rb"LIVE", "screen")
         t.size(160, 100)
