@@ -164,9 +164,8 @@ def forked():
     with Title("x" * 50) as load, Systop("-d", INTERVAL, "--all") as systop:
         wait_until(systop, load.pid, [load_path("commands"), "title", "x" * 50])
         child = load.tell("fork")
-        line = systop.line()
-        while not process_of(line, child):
-            line = systop.line()
+        line = next((line for line in (systop.line() for _ in range(8)) if process_of(line, child)), None)
+        assert line, f"{child} is not there"
         assert process_of(line, child)["cmdline"] == process_of(line, load.pid)["cmdline"], line["processes"]
         os.kill(child, 9)
 
@@ -248,6 +247,7 @@ def filtered():
 
 # --- What others may see
 
+GROUP = f"s3cretgroup-{os.getpid()}"
 SECRETS = (b"s3cretname", b"s3cretfolder", b"s3cretgroup", b"s3cretargument")
 
 
@@ -256,7 +256,7 @@ def secret():
     """A program whose name, path, cgroup and argument nobody should see, in a scope that names them, too. Its command line is
     longer than what is kept."""
     folder = tempfile.mkdtemp(prefix="s3cretfolder")
-    group = Cgroup("[s3cretgroup].service")
+    group = Cgroup(f"[{GROUP}].service")
     program = os.path.join(folder, "s3cretname")
     shutil.copy(load_path("burn"), program)
     proc = subprocess.Popen([program, "cpu", "600", "-" * 2000, "s3cretargument", "-" * 3000], stdout=subprocess.DEVNULL)
@@ -275,7 +275,7 @@ def exported(*args):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "file")
         args = [path if arg == "FILE" else arg for arg in args]
-        scope = () if "--" in args else ("-c", "s3cretgroup")
+        scope = () if "--" in args else ("-c", GROUP)
         out = subprocess.run([SYSTOP, "-d", "0.5", *scope, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                              check=True).stdout
         if os.path.exists(path):
@@ -312,7 +312,7 @@ def arguments():
         assert b"s3cretargument" not in exported(*record)
         trace = exported(*record, "--args")
         assert b"s3cretargument" in trace and b"\x1a\x02.." in trace, "it is cut, or without a mark"
-        assert b"systop -d 0.5 -c s3cretgroup -w " in trace, "systop's own are not there"
+        assert f"systop -d 0.5 -c {GROUP} -w ".encode() in trace, "systop's own are not there"
     # Also those of a command that systop itself starts.
     for args, shown in ((), False), (("--args",), True):
         trace = exported("-w", "FILE", "--duration", "1", *args, "--", "sleep", "2.0471")

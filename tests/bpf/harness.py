@@ -41,6 +41,19 @@ HIDEPID = ("unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc &
 STATES = ("run_ns", "irq_ns", "steal_ns", "runq_ns", "d_ns", "sleep_ns", "stopped_ns")
 
 
+leave_process = subprocess.Popen.__exit__
+
+
+def leave_or_kill(proc, kind, *exc):
+    """A with statement that a failed check leaves ends its process: it would wait for it."""
+    if kind:
+        proc.kill()
+    return leave_process(proc, kind, *exc)
+
+
+subprocess.Popen.__exit__ = leave_or_kill
+
+
 class Late(AssertionError):
     """The machine was too slow for what was measured, so that it says nothing."""
 
@@ -458,8 +471,11 @@ class Cgroup:
                     break
                 except FileNotFoundError:  # it is gone already
                     break
-                except OSError:
+                except OSError as e:
+                    why = e
                     self.empty(path)
+            else:
+                print(f"# {why}", flush=True)
 
     def empty(self, path):
         """Moves its processes to the root cgroup. Those of a threaded cgroup cannot be read."""
@@ -485,6 +501,11 @@ def bpf_of(pid):
     return found
 
 
+def attached(pid, seconds=30):
+    """Waits until the programs of a systop are attached."""
+    wait_for(lambda: any(kind == "link" for kind, _ in bpf_of(pid)), seconds, f"{pid} has no link")
+
+
 def bpf_there():
     """All of them, of any owner."""
     there = set()
@@ -500,11 +521,6 @@ def bpf_ids():
     done = subprocess.run(["bpftool", "prog", "show"], capture_output=True, text=True, check=True,
                           env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
     return set(re.findall(r"^(\d+): ", done.stdout, re.MULTILINE))
-
-
-def attached(pid, seconds=30):
-    """Waits until the programs of a systop are attached."""
-    wait_for(lambda: any(kind == "link" for kind, _ in bpf_of(pid)), seconds, f"{pid} has no link")
 
 
 def held_by_others():

@@ -257,14 +257,15 @@ def tables():
 def who():
     """A row says whose a thread is, what it belongs to and what it runs: the whole command line, which --redact leaves out."""
     words = [load_path("burn"), "cpu", "60", "x" * 300]
-    with Cgroup("systop-table.service") as unit, Load(*words, preexec=lambda: os.setuid(65534)) as load:
+    name = f"systop-{os.getpid()}"
+    with Cgroup(f"{name}.service") as unit, Load(*words, preexec=lambda: os.setuid(65534)) as load:
         unit.add(load.pid)
         time.sleep(2 if GUEST else 0.5)
         for more in (), ("--redact",):
             out = run("-b", "-p", str(load.pid), "-d", "0.5", "-n", "2", *more).decode().split("\n\n")[1]
             row, = (r.split() for r in out.split("\n") if r.split()[:1] == [str(load.pid)])
             assert row[1] == "nobody", row
-            assert row[3] == ("systop-table" if not more else row[3]) and ("systop" in row[3]) == (not more), row
+            assert row[3] == (name if not more else row[3]) and ("systop" in row[3]) == (not more), row
             assert (row[-len(words):] == words) if not more else "burn" not in " ".join(row), row
 
 

@@ -4,6 +4,7 @@ follow a number to another process either.
 
 Needs a kernel that assigns a requested pid."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,7 +15,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, name_of, wait_for  # noqa: E402
+from harness import SYSTOP, Load, begin, name_of, wait_for  # noqa: E402
 
 WAIT_S = 30
 SAVES = 50
@@ -55,9 +56,6 @@ class Innocent:
             self.end()
         raise AssertionError(f"no process with number {number} could be made, the last one was {self.pid}")
 
-    def lives(self):
-        return os.waitpid(self.pid, os.WNOHANG) == (0, 0)
-
     def end(self):
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
@@ -66,9 +64,14 @@ class Innocent:
         """It lives on for some time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            gone, how = os.waitpid(self.pid, os.WNOHANG)
-            assert not gone, f"process {self.pid}, which is not systop's, ended with wait status {how}"
+            found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            assert not found, f"process {self.pid}, which is not systop's, ended: {found}"
             time.sleep(0.01)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
         self.end()
 
 
@@ -129,9 +132,9 @@ def meets_innocent(systop):
     who = systop.ended_during_save()
     if not who:
         return False
-    innocent = Innocent(who)
-    systop.wait_saved()
-    innocent.check(1)
+    with Innocent(who) as innocent:
+        systop.wait_saved()
+        innocent.check(1)
     return True
 
 
@@ -156,14 +159,14 @@ def while_triggered():
 
 def after_stop():
     """Helpers that end while systop is stopped are noticed when it continues."""
-    with Run("-d", "0.5") as systop:
+    with Run("-d", "0.5") as systop, contextlib.ExitStack() as stack:
         systop.wait_lines(2)
         ended = [systop.helper(name) for name in ("systop-open", "systop-symbols")]
         os.kill(systop.proc.pid, signal.SIGSTOP)
         innocents = []
         for pid in ended:
             os.kill(pid, signal.SIGKILL)
-            innocents.append(Innocent(pid))
+            innocents.append(stack.enter_context(Innocent(pid)))
         os.kill(systop.proc.pid, signal.SIGCONT)
         for name in ("systop-open", "systop-symbols"):
             systop.helper(name)  # others have replaced them
@@ -174,18 +177,14 @@ def after_stop():
 
 def out_of_scope(option):
     """A process with the number of one of -p, or -t, that ended is not in scope."""
-    first, second = (subprocess.Popen(["sleep", "600"]) for _ in range(2))
-    with Run("--all", "-d", "0.5", option, f"{first.pid},{second.pid}") as systop:
+    with Load("sleep", "600") as first, Load("sleep", "600") as second, \
+            Run("--all", "-d", "0.5", option, f"{first.pid},{second.pid}") as systop:
         systop.wait_lines(1)
-        first.kill()
-        first.wait()
+        first.end()
         systop.wait_lines(2)
-        innocent = Innocent(first.pid)
-        systop.wait_lines(4)
+        with Innocent(first.pid):
+            systop.wait_lines(4)
         line = json.loads(systop.text("out").splitlines()[-1])
-        innocent.end()
-    second.kill()
-    second.wait()
     assert [t["tid"] for t in line["threads"]] == [second.pid], (line["threads"], first.pid)
 
 

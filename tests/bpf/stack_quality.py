@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Systop, begin, descendants, ended, helper_of, load_path, name_of  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Load, Systop, begin, descendants, ended, helper_of, load_path, name_of  # noqa: E402
 from stacks import burn, folded, total  # noqa: E402
 
 os.environ["LOAD_PERCENT"] = "40"  # no time is measured here
@@ -19,11 +19,9 @@ os.environ["LOAD_PERCENT"] = "40"  # no time is measured here
 
 def samples_in_json():
     """The weights of a thread's samples and stacks: all of its time, each ns once."""
-    load, tid = burn("cpu", 8)
-    done = subprocess.run([SYSTOP, "--json", "-F", "997", "-n", "2", "-d", "2", "-p", str(tid)],
-                          capture_output=True, text=True, check=True)
-    load.kill()
-    load.wait()
+    with burn("cpu", 8) as (_, tid):
+        done = subprocess.run([SYSTOP, "--json", "-F", "997", "-n", "2", "-d", "2", "-p", str(tid)],
+                              capture_output=True, text=True, check=True)
     tick = json.loads(done.stdout.splitlines()[-1])
     thread = [t for t in tick["threads"] if t["tid"] == tid][0]
     # Those that found it interrupted are among them: emulated, that is a good part.
@@ -87,11 +85,10 @@ def no_samples():
 
 def target_ends():
     """--folded with -p prints the stacks when the process ends, and ends with success."""
-    load, tid = burn("cpu", 3)
-    began = time.monotonic()
-    lines = folded("cpu", "-d", "60", "-p", str(tid))
-    took = time.monotonic() - began
-    load.wait()
+    with burn("cpu", 3) as (_, tid):
+        began = time.monotonic()
+        lines = folded("cpu", "-d", "60", "-p", str(tid))
+        took = time.monotonic() - began
     assert took < (60 if GUEST else 10), f"{took:.1f} s"
     assert total(lines, "main", "alpha") > 0, lines
     return f"after {took:.1f} s"
@@ -151,22 +148,21 @@ def gone_files():
 
 def helpers_die():
     """A killed helper costs nothing: it is restarted; all end with systop."""
-    load, tid = burn("cpu", 8)
     seconds = 10 if GUEST else 2
-    systop = subprocess.Popen([SYSTOP, "--folded=cpu", "-d", str(seconds), "-n", "2", "-p", str(tid)],
-                              stdout=subprocess.PIPE, text=True)
-    killed, started = [], set()
-    end = time.monotonic() + 1.5 * seconds + (15 if GUEST else 0)  # there it takes so long to start
-    while time.monotonic() < end and len(killed) < 2:
-        started |= set(descendants(systop.pid))
-        for name in ("systop-symbols", "systop-open"):
-            pid = helper_of(systop.pid, name)
-            if pid and pid not in killed:
-                os.kill(pid, signal.SIGKILL)
-                killed.append(pid)
-        time.sleep(0.2)
-    out, _ = systop.communicate()
-    load.wait()
+    with burn("cpu", 8) as (_, tid), \
+            subprocess.Popen([SYSTOP, "--folded=cpu", "-d", str(seconds), "-n", "2", "-p", str(tid)],
+                             stdout=subprocess.PIPE, text=True) as systop:
+        killed, started = [], set()
+        end = time.monotonic() + 1.5 * seconds + (15 if GUEST else 0)  # there it takes so long to start
+        while time.monotonic() < end and len(killed) < 2:
+            started |= set(descendants(systop.pid))
+            for name in ("systop-symbols", "systop-open"):
+                pid = helper_of(systop.pid, name)
+                if pid and pid not in killed:
+                    os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
+            time.sleep(0.2)
+        out, _ = systop.communicate()
     assert systop.returncode == 0 and len(killed) >= 2, (systop.returncode, killed)
     assert ";alpha;" in out, out[:500]
     time.sleep(0.3)
@@ -176,11 +172,9 @@ def helpers_die():
 
 def many_blocked():
     """More threads in D than two requests have room for: the others come later, not never."""
-    load = subprocess.Popen([load_path("vfork_d"), "60000", "2600"], stdout=subprocess.DEVNULL, start_new_session=True)
-    time.sleep(1.5)
-    lines = folded("d", "-d", "1", "-n", "4", "-p", str(load.pid))
-    os.killpg(load.pid, signal.SIGKILL)
-    load.wait()
+    with Load(load_path("vfork_d"), "60000", "2600") as load:
+        time.sleep(1.5)
+        lines = folded("d", "-d", "1", "-n", "4", "-p", str(load.pid))
     whole, missing = total(lines), total(lines, "[no stack]")
     assert whole > 9000 * SEC and missing < 0.1 * whole, f"{missing / SEC:.0f} of {whole / SEC:.0f} s without a stack"
     return f"{missing / SEC:.0f} of {whole / SEC:.0f} s without a stack"

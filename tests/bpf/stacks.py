@@ -2,6 +2,7 @@
 """Times of stacks, against programs that spend known times in known functions; and what is lost when there are too many."""
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import signal
@@ -13,12 +14,16 @@ sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, about, begin, had_cpu, load_path  # noqa: E402
 
 
+@contextlib.contextmanager
 def burn(what, seconds, *args):
-    """The load, and its tid. In a guest systop takes seconds to start."""
+    """The load, and its tid, until it is left. In a guest systop takes seconds to start."""
     seconds = seconds + 20 if GUEST else seconds
-    load = subprocess.Popen([load_path("burn"), what, str(seconds), *map(str, args)], stdout=subprocess.PIPE, text=True,
-                            start_new_session=True)  # by sessions the scheduler shares out the CPUs
-    return load, json.loads(load.stdout.readline())["tid"]
+    with subprocess.Popen([load_path("burn"), what, str(seconds), *map(str, args)], stdout=subprocess.PIPE, text=True,
+                          start_new_session=True) as load:  # by sessions the scheduler shares out the CPUs
+        try:
+            yield load, json.loads(load.stdout.readline())["tid"]
+        finally:
+            load.kill()
 
 
 def folded(kind, *args):
@@ -39,10 +44,8 @@ def cpu_shares():
     """Shares of samples are shares of the time, within 3 percentage points; each stack is complete down to the
     innermost function."""
     hz, seconds = (997, 10) if GUEST else (4999, 3)
-    load, tid = burn("cpu", 12)
-    lines = folded("cpu", "-F", str(hz), "-d", str(seconds), "-p", str(tid))
-    load.kill()
-    load.wait()
+    with burn("cpu", 12) as (_, tid):
+        lines = folded("cpu", "-F", str(hz), "-d", str(seconds), "-p", str(tid))
     whole = total(lines)
     assert whole > (500 if GUEST else 5000), f"{whole} samples in {seconds} s at {hz} Hz"
     shares = {}
@@ -56,18 +59,18 @@ def blocks():
     """Weights of D state and sleep are the time spent in them, within 2 %; kernel and user stack belong to the same
     block."""
     # A guest is too slow for the helpers of two at a time: names would be late.
-    load, tid = burn("block", 40 if GUEST else 7)
-    time.sleep(0.5)
-    with concurrent.futures.ThreadPoolExecutor(1 if GUEST else 2) as pool:
-        in_d = pool.submit(folded, "d", "-d", "5", "-p", str(tid))
-        in_sleep = pool.submit(folded, "sleep", "-d", "2", "-p", str(tid))
-        lines, lines_asleep = in_d.result(), in_sleep.result()
+    with burn("block", 40 if GUEST else 7) as (load, tid):
+        time.sleep(0.5)
+        with concurrent.futures.ThreadPoolExecutor(1 if GUEST else 2) as pool:
+            in_d = pool.submit(folded, "d", "-d", "5", "-p", str(tid))
+            in_sleep = pool.submit(folded, "sleep", "-d", "2", "-p", str(tid))
+            lines, lines_asleep = in_d.result(), in_sleep.result()
+        out = json.loads(load.communicate()[0].splitlines()[-1])
     # The caller of a leaf without a frame of its own is not on the chain of frame pointers.
     d = total(lines, "main", "__vfork", "kernel_clone_[k]")
     all_d = total(lines)
     asleep = total(lines_asleep, "main", "clock_nanosleep", "hrtimer_nanosleep_[k]")
     all_asleep = total(lines_asleep)
-    out = json.loads(load.communicate()[0].splitlines()[-1])
     rate = out["d_ns"] / (out["d_ns"] + out["sleep_ns"])
     about(all_d, 5 * SEC * (rate - 0.02) - 40 * MS, 5 * SEC * (rate + 0.02) + 40 * MS, "D")
     # The block that went on when systop began has no stack of its own.
@@ -95,11 +98,9 @@ def locks(kind, function):
 
 def wall():
     """All kinds together are the thread's lifetime."""
-    load, tid = burn("block", 5)
-    time.sleep(0.5)
-    lines = folded("wall", "-d", "2", "-p", str(tid))
-    load.kill()
-    load.wait()
+    with burn("block", 5) as (_, tid):
+        time.sleep(0.5)
+        lines = folded("wall", "-d", "2", "-p", str(tid))
     threads = sum(w for frames, w in lines if frames[0] == "burn")
     # The children that vfork() makes have its name, and live 40 of 100 ms.
     about(threads, 2 * SEC, 3 * SEC, "time of all kinds")
@@ -140,14 +141,13 @@ def executed():
 
 def distinct():
     """16,384 stacks: none is lost."""
-    load, tid = burn("distinct", 8)
-    done = subprocess.run([SYSTOP, "--json", "-F", "999" if GUEST else "9999", "-n", "1", "-d", "6", "-p", str(tid)],
-                          capture_output=True, text=True, check=True)
-    load.kill()
-    load.wait()
-    loss = json.loads(done.stdout)["loss"]
-    lost = {k: v for k, v in loss.items() if k.startswith("stack_")}
-    assert not any(lost.values()), lost
+    with burn("distinct", 8) as (_, tid):
+        done = subprocess.run([SYSTOP, "--json", "-F", "999" if GUEST else "9999", "-n", "1", "-d", "6", "-p", str(tid)],
+                              capture_output=True, text=True, check=True)
+    line = json.loads(done.stdout)
+    samples = sum(t["samples"] for t in line["threads"])
+    lost = {k: v for k, v in line["loss"].items() if k.startswith("stack_")}
+    assert samples > (3000 if GUEST else 30000) and not any(lost.values()), (samples, lost)
 
 
 def without_stack(tick):
@@ -161,16 +161,14 @@ def full():
     """systop is stopped while each sample has a new deep stack, until no room is left: losses are counted, for
     samples exactly, and nothing is lost any more when it continues."""
     hz, interval = (999, 2) if GUEST else (2999, 1)
-    load, tid = burn("distinct", 40, 120)
-    with subprocess.Popen([SYSTOP, "--json", "-F", str(hz), "-n", "5", "-d", str(interval), "-p", str(tid)],
-                          stdout=subprocess.PIPE, text=True) as systop:
+    with burn("distinct", 40, 120) as (_, tid), \
+            subprocess.Popen([SYSTOP, "--json", "-F", str(hz), "-n", "5", "-d", str(interval), "-p", str(tid)],
+                             stdout=subprocess.PIPE, text=True) as systop:
         ticks = [json.loads(systop.stdout.readline())]
         systop.send_signal(signal.SIGSTOP)
         time.sleep(5)
         systop.send_signal(signal.SIGCONT)
         ticks += [json.loads(line) for line in systop.stdout]
-    load.kill()
-    load.wait()
     # Of the ticks after the first, which has the start in it.
     samples = sum(t["samples"] for tick in ticks[1:] for t in tick["threads"])
     run = sum(had_cpu(t) for tick in ticks[1:] for t in tick["threads"]) / SEC

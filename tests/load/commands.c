@@ -81,6 +81,8 @@ static pid_t do_it(char *line, char *from, char *to)
 		mprotect(from, to - from, PROT_NONE);
 	} else if (!strncmp(line, "fork", 4)) {
 		child = fork();
+		if (!child)
+			prctl(PR_SET_PDEATHSIG, 9);
 		if (!child && *text)
 			do_it(text, from, to);
 		while (!child)

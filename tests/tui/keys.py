@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -37,7 +38,8 @@ def every_key(half, width, height):
              "irq": ["6"], "flame of all": ["3"], "irq source": ["6", "Enter"], "latency": ["4"], "subsecond": ["4", "s"], "waits": ["8"],
              "detail": ["1", "Enter"], "help": ["?"], "health": ["!"], "options": ["o"],
              "columns": ["o", "Enter"], "sort": ["."]}
-    with Terminal(width, height) as t:
+    with tempfile.TemporaryDirectory() as folder, Terminal(width, height) as t:
+        t.run(f"cd {folder}")  # a key saves a profile
         pid = t.start("-d", "0.5")
         for view, way in list(views.items())[half::2]:
             for name, keys in actions().items():
