@@ -14,7 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, SYSTOP, Cgroup, Load, Systop, begin, load_path  # noqa: E402
+from harness import GUEST, SYSTOP, Cgroup, Load, Systop, begin, load_path, wait_for  # noqa: E402
 
 os.environ["LOAD_PERCENT"] = "30"  # the loads only need samples
 KEPT = 4096  # bytes of a command line
@@ -42,6 +42,11 @@ def shown(raw):
 
 def ps_says(pid):
     return subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+        return f.read().rpartition(")")[2].split()[0]
 
 
 def wait_until(systop, pid, want, lines=8):
@@ -194,6 +199,8 @@ def hidden():
     with Systop("-d", INTERVAL, "--all") as systop:
         systop.line()
         with Title("x" * 50) as load:
+            # Its first thread uses the same pages until it rests.
+            wait_for(lambda: state_of(load.pid) == "S", 10, lambda: f"it is in state {state_of(load.pid)}")
             load.tell("hide")
             wait_until(systop, load.pid, [load_path("commands"), "title", "x" * 50])
             for _ in range(6):
