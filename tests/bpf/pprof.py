@@ -10,7 +10,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SEC, SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, descendants, load_path, \
+from harness import SEC, SYSTOP, Cgroup, Late, Load, begin, bpf_ids, bpf_left, descendants, load_path, \
     name_of  # noqa: E402
 from profiles import Profile, first  # noqa: E402
 from protoc import SOURCE  # noqa: E402
@@ -74,10 +74,15 @@ def on_cpu():
 
 def blocked():
     """Each weight has its own stacks; wall is all of them."""
-    with Load(load_path("burn"), "block", "60") as load:
+    with Load(load_path("burn"), "block", "6") as load:
+        load.truth()
         profile = profile_of("-p", str(load.pid), seconds=3)
+        if load.proc.poll() is not None:
+            raise Late("the load ended before its profile did")
+        truth = load.truth()
     d, sleep = profile.sum("d", "vfork_here"), profile.sum("sleep", "nap_here")
-    assert d and sleep and abs(d / (d + sleep) - 0.4) < NEAR, (d, sleep)
+    rate = truth["d_ns"] / (truth["d_ns"] + truth["sleep_ns"])
+    assert d and sleep and abs(d / (d + sleep) - rate) < NEAR, (d, sleep, truth)
     assert not profile.sum("d", "nap_here") and not profile.sum("cpu_samples", "[no stack]"), "another weight's stack"
     for _, values, _ in profile.samples:
         assert values["wall"] == sum(values[k] for k in ("cpu", "runq", "sleep", "d", "irq")), values
