@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Load, Systop, attached, begin, load_path, wait_for  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Load, Systop, attached, begin, load_path  # noqa: E402
 
 # What systop takes beside the time asked for: it loads its programs and waits for names of functions, which takes a
 # second or two, on a busy machine several.
@@ -93,7 +93,7 @@ def ends_late():
     with tempfile.TemporaryDirectory() as d, \
          subprocess.Popen([SYSTOP, "-w", f"{d}/t.pb", "--duration", "1", "--window", "1", "-d", "0.25"], stderr=subprocess.PIPE,
                           text=True) as systop:
-        wait_for(lambda: helper_of(systop.pid, "systop-peek"), MORE_S, "no BPF")
+        attached(systop.pid, MORE_S)
         time.sleep(0.5)
         systop.send_signal(signal.SIGSTOP)
         time.sleep(2.3)
