@@ -34,7 +34,7 @@
 	_(minor_faults, min_flt, MINOR_FAULTS)                                                                           \
 	_(major_faults, maj_flt, MAJOR_FAULTS)
 
-/* Which of them: a stack of such an event is of kind STACK_COUNTED + this. */
+/* Their numbers: a stack of one of these events has the kind STACK_COUNTED + number. */
 enum count_id {
 #define _(field, ...) COUNT_##field,
 	SLOT_COUNTS(_)
@@ -92,9 +92,9 @@ enum wake_context {
  * written); the scheduler orders a thread's switches. sched_waking writes `wake` and `wakeups` on any CPU. The reader
  * also takes runq_max_ns (by a compare-and-exchange with 0).
  *
- * Of other families' data this has only what a switch or a waking reads or writes: waker and waker_since (wait.bpf.h),
- * long_block (block.bpf.h), softirq (irq.bpf.h). Its lines are in the cache then; an array of their own would cost another
- * 6 ns for the lookup, and a cache line. Other data is in such arrays: parked_stacks here, the collectors' in user space.
+ * It has data of other families only if a switch or a waking reads or writes it: waker and waker_since (wait.bpf.h),
+ * long_block (block.bpf.h), softirq (irq.bpf.h). Its lines are in the cache then; a separate array would cost another 6 ns
+ * for the lookup, and a cache line. Other data is in separate arrays: parked_stacks here, the collectors' in user space.
  */
 struct slot {
 	/* line 1: where the time went */

@@ -151,8 +151,8 @@ enum sample_class {
 };
 
 /*
- * Stacks of minor page faults: the event comes once each FAULT_PERIOD faults of a CPU, or about as many, and of FAULT_POINTS
- * events in a row the program takes a random one.
+ * Stacks of minor page faults: the event comes about once every FAULT_PERIOD faults of a CPU, and the program takes the stack
+ * of one random event out of FAULT_POINTS in a row.
  */
 #define FAULT_PERIOD 32
 #define FAULT_POINTS 8

@@ -115,15 +115,15 @@ int check_kernel(void)
 			continue;
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s lacks %s", uts->release,
 		     probes[i].why);
-		fail_why("without it systop cannot know %s", probes[i].what);
+		fail_why("systop needs it for: %s", probes[i].what);
 		fail_fix("systop --check");
 		return -ENOTSUP;
 	}
 	if (old_storage && strstr(uts->version, "PREEMPT_RT")) {
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s is PREEMPT_RT, without dedicated memory for task storage",
 		     uts->release);
-		fail_why("it takes memory where a PREEMPT_RT kernel may not (before Linux 6.4)");
-		fail_fix("boot a PREEMPT_RT kernel from 6.4 on");
+		fail_why("before Linux 6.4 task storage allocates memory where PREEMPT_RT forbids it");
+		fail_fix("boot a PREEMPT_RT kernel, 6.4 or newer");
 		return -ENOTSUP;
 	}
 	return 0;

@@ -13,8 +13,8 @@ struct command {
 	int status;   /* as from waitpid, after its end */
 };
 
-/* command_fork - 0, or -errno after fail(). @screen: systop has the terminal, of which the command gets nothing: it reads
- * nothing, and what it would write there is dropped. */
+/* command_fork - 0, or -errno after fail(). @screen: systop uses the terminal: the command
+ * cannot read from it, and what it writes to it is dropped. */
 int command_fork(struct command *c, char **argv, bool screen);
 
 /* command_start - releases the command, unless systop is about to end: then it never starts. Returns 0, or -errno after

@@ -55,7 +55,7 @@ void finish_trace(struct systop *s, bool asked_to_end)
 
 	if (clock_ns(CLOCK_BOOTTIME) < s->plan.from_ns) {
 		finish_save(s, -1);
-		fail(-ECANCELED, EXIT_STATUS_RUNTIME, "no trace: systop ended before --at, when the recording begins");
+		fail(-ECANCELED, EXIT_STATUS_RUNTIME, "no trace: systop ended before --at, when recording would have begun");
 		return;
 	}
 	recording = save_busy(other) ? s->file : other;

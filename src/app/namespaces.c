@@ -91,9 +91,9 @@ static int check_pid(const pid_t *pids, size_t nr)
 			used += snprintf(numbers + used, sizeof(numbers) - used, "; -p %d is process %d of the host", pids[i],
 					 number);
 	}
-	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "inside a PID namespace systop would confuse processes");
+	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "cannot run inside a PID namespace: systop would confuse processes");
 	fail_why("the kernel reports the host's PIDs, /proc those of the namespace%s", numbers);
-	fail_fix("start it in the host's: docker run --pid=host ..., hostPID: true, nsenter -t 1 -p -m systop");
+	fail_fix("start it in the host's namespace: docker run --pid=host ..., hostPID: true, nsenter -t 1 -p -m systop");
 	return -ENOTSUP;
 }
 
@@ -117,9 +117,9 @@ static int check_time(void)
 
 	if (is_hosts("time", TIME_OF_HOST) || !clock_offset(&s, &ns))
 		return 0;
-	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "inside a time namespace all times would be wrong");
+	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "cannot run inside a time namespace: all times would be wrong");
 	fail_why("its clock is %.3f s off the host's, which the kernel uses", s + ns / 1e9);
-	fail_fix("start it in the host's: a container without a time namespace, nsenter -t 1 -T systop");
+	fail_fix("start it in the host's namespace: a container without a time namespace, nsenter -t 1 -T systop");
 	return -ENOTSUP;
 }
 

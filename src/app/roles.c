@@ -92,7 +92,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 	},
 	[PROCESS_INFO] = {
 		.name = "systop-who",
-		.what = "reads what else a trace states about processes",
+		.what = "reads further facts about processes for a trace",
 		.user = USER_NOBODY,
 		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH },
 		.nr_caps = 2,

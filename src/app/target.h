@@ -18,7 +18,7 @@ struct model;
 struct options;
 struct tick;
 
-/* A process or a thread to watch the end of. */
+/* A process or a thread whose end systop waits for. */
 struct watched {
 	pid_t id;
 	bool thread;
@@ -55,7 +55,7 @@ void target_add(struct target *t, pid_t pid);
 struct collect *target_collect(struct target *t, const struct collect_options *o, struct model *model,
 			       struct cgroups *cgroups);
 
-/* target_refresh - call it once per tick: resolves -c again, and marks those of @cgroups, which are shown, that are in scope.
+/* target_refresh - call it once per tick: resolves -c again, and marks the shown cgroups (@cgroups) that are in scope.
  * Returns the cgroup that has been removed, or made again, since the last call; NULL: none. Borrowed until the next call. */
 const struct cgroup_target *target_refresh(struct target *t, struct collect *collect, struct cgroups *cgroups);
 

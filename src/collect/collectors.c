@@ -270,7 +270,7 @@ static int scope_open(struct collect *c)
 	if (c->scope->nr_missing && err == -E2BIG) {
 		fail(err, EXIT_STATUS_USAGE, "-c matches %zu cgroups: at most %u can be in scope",
 		     c->scope->nr_cgroups + c->scope->nr_missing, bpf_map__max_entries(c->skel->maps.scope_cgroups));
-		fail_fix("systop -c CGROUP    # one above them, which has all of them in scope");
+		fail_fix("systop -c CGROUP    # a cgroup above them, which includes all of them");
 	}
 	return err;
 }

@@ -93,7 +93,7 @@ static const char *irqs_deaf(const struct collect *c, const char *program)
 {
 	if (strcmp(program, "local_timer_entry") || !timers_unseen(c))
 		return NULL;
-	return "timer interrupts are not seen here (Hyper-V's have no tracepoint): their time is the thread's that "
+	return "timer interrupts are not seen here (Hyper-V's have no tracepoint): their time counts for the thread that "
 	       "they interrupted, which is shown as waker";
 }
 

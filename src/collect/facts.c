@@ -152,7 +152,7 @@ void facts_health(const struct facts *f, struct health *h)
 		health_add(h, "Helpers", "facts", HEALTH_OFF, "%d are stuck in the kernel: no more are started",
 			   f->worker.nr_stuck);
 	else if (f->failed)
-		health_add(h, "Helpers", "facts", HEALTH_DEGRADED, "reads page tables and lists of packages; not in time, times: %llu",
+		health_add(h, "Helpers", "facts", HEALTH_DEGRADED, "reads page tables and lists of packages; answers that came too late: %llu",
 			   (unsigned long long)f->failed);
 	else
 		health_add(h, "Helpers", "facts", HEALTH_ON, "reads page tables and packages of what the screen shows");

@@ -22,8 +22,8 @@ struct samplers *samplers_new(struct bpf_program *prog, const struct online *onl
 
 /* samplers_count - runs @prog at each event of a kind, or one in @period, on the same CPUs as samplers_new(). @event:
  * PERF_COUNT_SW_*; @kind: attach cookie, enum stack_kind. NULL: as above. samplers_period - sets @period on one of the CPUs,
- * which it interrupts and which begins to count anew. @events: a count of its own there. samplers_grew - how much that grew
- * since the last time. */
+ * which it interrupts and which starts counting again. @events: the caller's own count there. samplers_grew - how much that
+ * grew since samplers_period() was last called. */
 struct samplers *samplers_count(struct bpf_program *prog, const struct online *online, uint64_t event, uint64_t kind,
 				uint64_t period, bool all);
 void samplers_period(struct samplers *s, int cpu, uint64_t period, uint32_t events);
@@ -39,7 +39,7 @@ void samplers_follow(struct samplers *s, bool changed);
 
 /* samplers_silent - whether a CPU ran threads for seconds without an event of samplers_new(). Call it once a refresh.
  * @run_ns, @samples: sums of the CPU. samplers_restart - opens the CPU's event again. When a CPU goes offline the kernel ends
- * its events, and does not resume them when it is back: also if that took too little time to be seen, and in a suspend. */
+ * its events, and does not resume them when it is back, even if it was offline too briefly to be seen; likewise in a suspend. */
 bool samplers_silent(struct samplers *s, int cpu, uint64_t run_ns, uint64_t samples);
 void samplers_restart(struct samplers *s, int cpu);
 

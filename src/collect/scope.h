@@ -17,7 +17,7 @@ struct scope {
 	int cgroups_fd, pids_fd, uids_fd; /* maps */
 	struct scope_cgroup *cgroups;     /* present contents of the map, sorted */
 	size_t nr_cgroups, nr_missing;    /* and how many more were to be in it, but had no room */
-	uint64_t missed;                  /* sum of how many more were missing than before */
+	uint64_t missed;                  /* sum of the increases of nr_missing */
 	bool changed;                     /* the scope of threads is to be decided again */
 };
 

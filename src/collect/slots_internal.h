@@ -129,8 +129,8 @@ static inline void stretch_add(struct stretch *to, const struct slot *slot, uint
 extern const struct usage_io unknown_io;
 
 /* slots_stretch - reads what the threads of @to used. slots_show_usage - adds to @v what the thread at place @at of it read
- * and wrote, and tells the model its process' memory. If it ran since that was read, it is read again in the next tick, even
- * if it sleeps until then. slots_memory - reads the memory of processes none of whose threads ran. */
+ * and wrote, and passes its process's memory to the model. If the thread ran since that was read, it is read again in the next
+ * tick, even if it sleeps until then. slots_memory - reads the memory of processes none of whose threads ran. */
 void slots_stretch(struct slots *s, struct stretch *to);
 void slots_show_usage(struct slots *s, const struct stretch *from, uint32_t at, const struct slot *copy, uint64_t now,
 		      struct values *v);

@@ -22,7 +22,7 @@ struct usages *usages_new(const struct usages_memory *mem);
 void usages_free(struct usages *u);
 
 /* usages_asked - the list to fill in: the slots of up to USAGE_BATCH threads; the answers replace them. usages_read -
- * reads the first @nr. If the program cannot be run, the answers are that nothing is known. Takes about 0.1 us a
+ * reads the first @nr. If the program cannot be run, all answers are unknown. Takes about 0.1 us a
  * thread. */
 struct usage *usages_asked(struct usages *u);
 void usages_read(struct usages *u, uint32_t nr);

@@ -21,8 +21,8 @@ struct waits_memory {
 	uint32_t max_slots;
 };
 
-/* waits_price - ns of a CPU's time per event that it may report, by the number of online CPUs: their total is at most a
- * fixed number per second, which costs at most 2 % of one CPU to read. */
+/* waits_price - how many ns must pass on a CPU for each event that it reports, by the number of online CPUs: all CPUs
+ * together report at most a fixed number per second, which costs at most 2 % of one CPU to read. */
 uint64_t waits_price(int online);
 
 /* waits_life - the present thread in a slot, NULL: unknown. */

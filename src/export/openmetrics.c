@@ -384,7 +384,7 @@ static void put_host(FILE *to, const struct host_state *h)
 		uint64_t bytes;
 	} of[] = {
 		{ "systop_host_memory_total_bytes", "memory of the host", h->mem_total },
-		{ "systop_host_memory_available_bytes", "the part that programs can still have, caches included", h->mem_available },
+		{ "systop_host_memory_available_bytes", "the part still available to programs, including caches", h->mem_available },
 		{ "systop_host_swap_total_bytes", "swap of the host", h->swap_total },
 		{ "systop_host_swap_used_bytes", "the part of it in use", h->swap_used },
 	};

@@ -22,9 +22,9 @@ uint64_t cost_cpu_ns(pid_t starter);
 /* cost_private_bytes - private memory of the starter and the helpers that run now. */
 uint64_t cost_private_bytes(pid_t starter);
 
-/* Of any process: its private memory; its CPU time, also if it has ended and was not waited for. 0: it does not exist. Its
- * state, or that of a thread, as in /proc/PID/stat: 'R'; '\0': it does not exist. The memory and state of a process that /proc
- * hides are as if it did not exist. */
+/* process_private_bytes, process_cpu_ns - private memory, and CPU time, of any process, even of one that has ended but was
+ * not waited for. 0: it does not exist. process_state - the state of a process or thread, as in /proc/PID/stat: 'R'; '\0':
+ * it does not exist. A process that /proc hides has the memory and state of one that does not exist. */
 uint64_t process_private_bytes(pid_t pid);
 uint64_t process_cpu_ns(pid_t pid);
 char process_state(pid_t tid);

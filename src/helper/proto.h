@@ -216,7 +216,7 @@ struct write_answer {
 	int32_t err;
 	uint32_t percent;
 	uint32_t number;  /* that the file got: write_numbered(); 0: none */
-	uint32_t stream;  /* it is a FIFO: nothing is heard while its reader does not read */
+	uint32_t stream;  /* it is a FIFO: no answers come while its reader does not read */
 	uint32_t spare;
 	uint64_t bytes, events, lost, gaps;
 	uint64_t from, to; /* CLOCK_BOOTTIME ns: the time for which it has all CPUs */

@@ -7,7 +7,7 @@
 /* Adds up values of threads to values of processes, cgroups and the host, by the metrics' kinds. */
 
 /* values_add - adds the sum @from to the sum @to; neither is split yet. values_add_thread - adds the values of a thread.
- * User and kernel time of which only ticks of this interval are known adds nothing to the sum's: values_split() adds it. */
+ * If only this interval's ticks of its user and kernel time are known, these are left out: values_split() adds them. */
 void values_add(struct values *to, const struct values *from);
 void values_add_thread(struct values *to, const struct values *thread);
 
@@ -18,8 +18,8 @@ void values_add_idle(struct values *to, enum thread_state state, uint64_t nr, ui
 uint64_t tick_steal(const struct tick *t);
 
 /* values_split - makes user + kernel = run. The running time without a known split is divided as the ticks in it were; if
- * there were none, as the known part is. A thread that ran for less than a tick is rarely seen, and then looks much longer
- * than it was: only the sum over all such threads, seen or not, is right. VALUE_NA if a running time other than 0 has
+ * there were none, as the known part is. A tick rarely sees a thread that ran for less than a tick, and then makes its
+ * time much too long: only the sum over all of these threads, seen or not, is right. VALUE_NA if a running time other than 0 has
  * neither. */
 void values_split(struct values *v);
 

@@ -8,8 +8,8 @@
 
 #include "ring.h" /* enum ring_kind, enum ring_state */
 
-/* An event on a CPU, as recorded. Threads are identified by their tids; the events do not say which thread had a tid
- * when. */
+/* An event on a CPU, as recorded. Threads are identified by their tids; the events do not record which thread had a
+ * tid at what time. */
 struct event {
 	uint64_t at;         /* CLOCK_BOOTTIME ns */
 	uint8_t kind;        /* enum ring_kind */

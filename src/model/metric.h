@@ -51,22 +51,22 @@ enum level_of { LEVEL_OF_PROCESSES = 1, LEVEL_OF_CGROUPS = 2, LEVEL_OF_BOTH = 3 
 	_(THROTTLED,   "throttled",   "THR%",   NS, SUM, PART, NONE, NULL, RUNQ, 5, 3, "part of RUNQ: stopped by a cgroup's CPU limit") \
 	_(D,           "d",           "D%",     NS, SUM, WALL, WEIGHT(3, "d", "D-state", "D state"), NULL, D, 5, 2, "time in D state: uninterruptible, waiting for a disk, NFS, a lock") \
 	_(SLEEP,       "sleep",       "SLEEP%", NS, SUM, WALL, WEIGHT(2, "sleep", "Sleep", "sleep"), NULL, SLEEP, 6, 8, "time asleep, waiting for something to do") \
-	_(STOPPED,     "stopped",     "STOP%",  NS, SUM, WALL, NONE, NULL, STOPPED, 6, 9, "time stopped by a signal, a debugger, or a freezer; a thread that the one of cgroup v1 stops in its sleep goes on sleeping") \
+	_(STOPPED,     "stopped",     "STOP%",  NS, SUM, WALL, NONE, NULL, STOPPED, 6, 9, "time stopped by a signal, a debugger, or a freezer; a thread that cgroup v1's freezer stops in its sleep counts as asleep") \
 	_(ALIVE,       "alive",       "ALIVE",  NS, SPAN, PART, NONE, NULL, TEXT, 6, 9, "part of the interval in which the thread existed") \
 	_(RUNQ_P50,    "runq_p50",    "RQ-P50", NS, QUANTILE(RUNQ, 0.50), PART, NONE, NULL, RUNQ, 6, 7, "half of the runqueue waits were shorter") \
 	_(RUNQ_P99,    "runq_p99",    "RQ-P99", NS, QUANTILE(RUNQ, 0.99), PART, NONE, "runqueue p99", RUNQ, 6, 4, "99 % of the runqueue waits were shorter") \
 	_(RUNQ_MAX,    "runq_max",    "RQ-MAX", NS, MAX(RUNQ), PART, NONE, NULL, RUNQ, 6, 5, "longest runqueue wait, exact") \
-	_(VOLUNTARY,   "switches_voluntary",   "VCS/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 7, "voluntary context switches: it went to wait for something") \
+	_(VOLUNTARY,   "switches_voluntary",   "VCS/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 7, "voluntary context switches: it left the CPU to wait for something") \
 	_(INVOLUNTARY, "switches_involuntary", "ICS/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 7, "involuntary context switches: it was preempted") \
 	_(WAKEUPS,     "wakeups",     "WAKE/s", COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "times it was woken") \
 	_(MIGRATIONS,  "migrations",  "MIG/s",  COUNT, SUM, PART, NONE, NULL, TEXT, 6, 8, "moves to another CPU") \
 	_(MINOR_FAULTS, "minor_faults", "MINF/s", COUNT, SUM, PART, WEIGHT(6, "minflt", "MinFlt", "minor faults"), NULL, TEXT, 6, DROP_HIDDEN, "page faults that needed no disk: first touches of memory, copies on write") \
 	_(MAJOR_FAULTS, "major_faults", "MAJF/s", COUNT, SUM, PART, WEIGHT(5, "majflt", "MajFlt", "major faults"), NULL, D, 6, DROP_HIDDEN, "page faults that waited for a disk: pages of files, or in swap") \
-	_(READ,        "read",        "READ",   BYTES, SUM, PART, NONE, NULL, TEXT, 6, 8, "bytes that it had read from storage, as /proc/PID/io counts: not what was in memory already") \
-	_(WRITE,       "write",       "WRITE",  BYTES, SUM, PART, NONE, NULL, TEXT, 6, 8, "bytes of files that it made dirty, or wrote directly, as /proc/PID/io counts: the disk may get them later, or never") \
+	_(READ,        "read",        "READ",   BYTES, SUM, PART, NONE, NULL, TEXT, 6, 8, "bytes fetched from storage for it, as /proc/PID/io counts them: not what was in memory already") \
+	_(WRITE,       "write",       "WRITE",  BYTES, SUM, PART, NONE, NULL, TEXT, 6, 8, "bytes of files that it made dirty, or wrote directly, as /proc/PID/io counts them: they may reach the disk later, or never") \
 	_(RSS,         "rss",         "RSS",    BYTES, LEVEL(PROCESSES), PART, NONE, NULL, TEXT, 6, 2, "memory of the process that is in RAM: anonymous, of files, and shared; kernel threads have none") \
 	_(SWAP,        "swap",        "SWAP",   BYTES, LEVEL(BOTH), PART, NONE, NULL, TEXT, 6, 9, "memory of the process, or cgroup, that is in swap") \
-	_(MEMORY,      "memory",      "MEM",    BYTES, LEVEL(CGROUPS), PART, NONE, NULL, TEXT, 6, 2, "memory that the cgroup is charged for, with everything below it: caches of files, too")
+	_(MEMORY,      "memory",      "MEM",    BYTES, LEVEL(CGROUPS), PART, NONE, NULL, TEXT, 6, 2, "memory charged to the cgroup and everything below it, including caches of files")
 
 enum metric_id {
 #define _(id, ...) METRIC_##id,

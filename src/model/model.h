@@ -16,11 +16,11 @@ struct model;
 struct model *model_new(size_t past_bytes);
 void model_free(struct model *m);
 
-/* model_window - @ns: tick_lives() has the lives of this time, too, which the recorder has events of, if the memory for the
- * last ticks allows it. */
+/* model_window - @ns: the time of which the recorder has events: tick_lives() reports the lives of this time, too, if the
+ * memory for the last ticks allows it. */
 void model_window(struct model *m, uint64_t ns);
 
-/* model_health - how much of the memory for the last ticks is in use, and what was dropped for want of it. */
+/* model_health - how much of the memory for the last ticks is in use, and what was dropped for lack of it. */
 void model_health(const struct model *m, struct health *h);
 
 /* What is known about a thread when it is first seen, or has changed. */

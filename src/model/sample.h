@@ -24,7 +24,7 @@ struct stack {
 	uint16_t nr;
 	uint8_t end;     /* enum stack_end */
 	uint8_t flags;   /* enum stack_flags */
-	uint32_t counted; /* for query/stack_quality.c only: as of which names `lacks` is; 0: not yet */
+	uint32_t counted; /* for query/stack_quality.c only: the version of the names in `lacks`; 0: none yet */
 	uint64_t first, seq; /* for the model only: first and last tick that use it */
 	uint32_t held;   /* for the model only: lists that hold it, see model_stack_hold() */
 	uint16_t lacks[STACK_LACKS]; /* number of its frames by what they lack for a name: enum frame_lack */
@@ -65,7 +65,7 @@ struct sample_set {
 	int (*each)(void *arg, sample_fn *fn, void *fn_arg);
 	void *arg;
 	enum metric_id metric;  /* that was shown of them */
-	uint64_t from_ns;       /* start of the time they are of, CLOCK_REALTIME, */
+	uint64_t from_ns;       /* start of the time that they cover, CLOCK_REALTIME, */
 	uint64_t duration_ns;   /* and its length; 0: unknown */
 };
 

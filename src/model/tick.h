@@ -356,8 +356,8 @@ static inline bool values_known(const struct values *v)
 	return v->v[METRIC_ALIVE] != VALUE_NA;
 }
 
-/* row_is_seen - whether the numbers of a cgroup are known: threads out of @scope, which is as the header shows it, are not
- * seen, and a cgroup that had no others in the interval, and is not in scope itself, would have 0. */
+/* row_is_seen - whether the numbers of a cgroup are known. Threads out of @scope, which is as the header shows it, are not
+ * seen: a cgroup that had only these in the interval, and is not in scope itself, would show 0. */
 static inline bool row_is_seen(const struct row *r, const char *scope)
 {
 	return !strcmp(scope, "all") || r->cgroup->in_scope || r->values->v[METRIC_ALIVE];

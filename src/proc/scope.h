@@ -15,7 +15,7 @@
  *                directory itself, /sys/fs/cgroup/a/b
  *   a glob       with * ? [: of the whole path if it begins with /, else of its last part
  *   part of a name   the whole last part of a path, else its beginning, else any part of it, else a part of
- *                the path; it must be unique, except for cgroups below each other. What the cgroup is for people
+ *                the path; it must be unique, except for cgroups below each other. What the cgroup stands for
  *                (model/owner.h) counts as its last part, too: unit, container, pod with or without namespace, and
  *                the beginning of an id
  */
@@ -56,10 +56,10 @@ uint64_t cgroup_scope_generation(const struct cgroup_scope *s);
 void cgroup_scope_follow(struct cgroup_scope *s);
 
 /*
- * cgroup_scope_refresh - resolves globs again, which may then match nothing. A cgroup that was given by path or name, removed
- * and made again, as a service that restarts does, is in scope by its path; one given by its whole name also by that, if only
- * one cgroup has it: a container that is made anew has another path. Returns one that has been removed or made again since
- * the last call, NULL: none. Borrowed until the next call.
+ * cgroup_scope_refresh - resolves globs again, which may then match nothing. If a cgroup that was given by path or name is
+ * removed and created again, as when a service restarts, the one with its path is in scope. One that was given by its whole
+ * name is also found by that, if only one cgroup has it: a container that is created again has another path. Returns one that
+ * has been removed or created again since the last call, NULL: none. Borrowed until the next call.
  */
 const struct cgroup_target *cgroup_scope_refresh(struct cgroup_scope *s);
 

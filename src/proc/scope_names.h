@@ -6,7 +6,7 @@
 
 struct cgroup;
 
-/* What a cgroup is called in a SPEC of -c: the last part of its path, and what it is for people (model/owner.h). */
+/* What a cgroup is called in a SPEC of -c: the last part of its path, and what it stands for (model/owner.h). */
 
 /* How well a name matches: only the best class with any match counts. */
 enum fit { FIT_NAME, FIT_BEGINNING, FIT_PART, FIT_PATH, FIT_NONE };
@@ -18,7 +18,7 @@ enum fit scope_fit(const struct cgroup *c, const char *name);
  * long names is compared. */
 unsigned int scope_edits(const char *name, const struct cgroup *c);
 
-/* scope_called - " (container web 3f2a91c04b7e)", to follow its path, if people do not know it by that; else "". Safe.
+/* scope_called - " (container web 3f2a91c04b7e)", to follow its path, if that is not its usual name; else "". Safe.
  * Returns @buf. */
 const char *scope_called(const struct cgroup *c, char *buf, size_t size);
 

@@ -134,8 +134,8 @@ struct calltree_base {
 
 /* calltree_base_set - stores a copy of the tree. 0 or -ENOMEM.
  * calltree_base_share - the share of its root that a place had.
- * calltree_base_changed - names a file of which the tree has a build that the stored one does not: its functions are the
- * same ones only as far as they have names. @file: its name, raw bytes. False: there is none. */
+ * calltree_base_changed - finds a file of which the tree has a build that the stored tree lacks: only functions with names
+ * are the same in both. @file: its name, raw bytes. False: there is none. */
 int calltree_base_set(struct calltree_base *b, const struct calltree *f, const struct source *source);
 double calltree_base_share(struct calltree_base *b, uint64_t key, const struct source *source);
 bool calltree_base_changed(const struct calltree_base *b, const struct calltree *f, const struct source *source, char *file,

@@ -21,12 +21,12 @@ struct interrupted_cgroup {
 	uint64_t ns;
 };
 
-/* Interrupts of one CPU, the latest last: more than pass while one lasts that they interrupt. */
+/* The last interrupts of one CPU, the latest last: enough for all that can interrupt a single one. */
 #define INTERRUPTED_PAST 64
 
 struct interrupted_past {
 	int cpu;
-	uint64_t first, next; /* numbers; a number's place is its remainder */
+	uint64_t first, next; /* numbers; each is at its remainder by INTERRUPTED_PAST */
 	struct {
 		uint64_t began, ns;
 	} at[INTERRUPTED_PAST];

@@ -75,7 +75,7 @@ void latency_range_text(const struct latency_range *r, char *buf, size_t size);
 void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size);
 
 /* latency_contributors_text - "41 waits, 7 threads: api-worker 61% search 30%" of their time. @all: number of
- * durations in the range, including those of unknown threads: "487 sleeps; of 185 it is known whose, 7 threads:
+ * durations in the range, including those of unknown threads: "487 sleeps; threads known for 185, 7 threads:
  * ...". */
 void latency_contributors_text(const struct latency_contributors *p, uint64_t all, char *buf, size_t size);
 

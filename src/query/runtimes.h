@@ -16,7 +16,7 @@ struct runtime {
 			    * for anything */
 	const char *since; /* the first version of this row, "": any. Newer rows of a runtime precede older ones; the
 			    * newest is for an unknown version, too */
-	bool interprets;   /* its functions only have frames of the interpreter unless it is told to write names */
+	bool interprets;   /* without an option to write names, its functions only have frames of the interpreter */
 	const char *hint;
 };
 
@@ -29,8 +29,8 @@ const struct runtime *runtime_of_file(const char *file, char *version, size_t si
  * process. NULL: none was met. */
 const struct runtime *runtime_of_node(const struct calltree *f, const struct calltree_node *n, char *version, size_t size);
 
-/* runtime_hint - whether names are missing at a function because its runtime was not told to write them; @buf then says
- * how to do that: "Python 3.11: ...". */
+/* runtime_hint - whether names are missing at a function because its runtime does not write them; @buf then describes
+ * how to make it do so: "Python 3.11: ...". */
 bool runtime_hint(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size);
 
 #endif

@@ -51,7 +51,7 @@ extern const struct stack_reason stack_lacks[]; /* by enum frame_lack */
 
 struct stack_quality {
 	const struct source *source; /* of the names, */
-	uint32_t names;   /* and as of which it is */
+	uint32_t names;   /* and the version of these */
 	uint64_t total;   /* weight of all samples, in its unit, */
 	uint64_t stacks;  /* weight of those with a stack, */
 	uint64_t cut[CUTS]; /* and of those by why they are cut; CUT_NONE: they reach a root */

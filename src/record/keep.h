@@ -16,8 +16,8 @@ struct keep_ring {
 
 /*
  * keep_rings - copies parts of rings of @nr_slots each before the programs overwrite them: names of functions come
- * seconds later. @folder: where to put more than fits in memory (32 MiB), in an unnamed file, if twice as much is free there; NULL: nowhere. Afterwards
- * slots and heads are those of the copy, until the process ends. Returns 0 or -errno: then they are unchanged.
+ * seconds later. @folder: for an unnamed file with the copy, if that exceeds 32 MiB and twice as much is free there; NULL: none.
+ * Afterwards slots and heads are those of the copy, until the process ends. Returns 0 or -errno: then they are unchanged.
  */
 int keep_rings(struct keep_ring *rings, uint32_t nr, uint32_t nr_slots, const char *folder);
 

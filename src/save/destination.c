@@ -23,7 +23,7 @@ static const struct {
 	const char *cause, *fix; /* NULL: the C library's text */
 } failures[] = {
 	{ -EACCES, NULL, "cd    # or another folder where you can write" },
-	{ -EAGAIN, NULL, "systop    # started anew" },
+	{ -EAGAIN, NULL, "systop    # start it again" },
 	{ -EDQUOT, NULL, "quota    # or a file elsewhere, or fewer seconds" },
 	{ -EFBIG, NULL, "ulimit -f unlimited    # or fewer seconds" },
 	{ -EISDIR, "it is a directory", "ls -d FILE/*    # a file in it" },
@@ -71,7 +71,7 @@ const char *save_fix(int err)
 {
 	size_t i = find(err);
 
-	return i < NR_FAILURES ? failures[i].fix : "cd    # or another folder, and once more";
+	return i < NR_FAILURES ? failures[i].fix : "cd    # or another folder, then try again";
 }
 
 /* A duplicate of our descriptor that the path names. -1: it is another process's, or none. */
@@ -155,11 +155,11 @@ int destination_check(const char *path, int *fd)
 	save_cause(&(struct save_failure){ .err = err }, cause, sizeof(cause));
 	fail(err, is_kind ? EXIT_STATUS_USAGE : EXIT_STATUS_RUNTIME, "cannot save %s: %s", cut, cause);
 	if (is_kind)
-		fail_why("it is written to a file, a FIFO or a character device");
+		fail_why("systop writes to a file, a FIFO or a character device");
 	else if (err == -ENOENT)
-		fail_why("a folder of its path does not exist, and none is made");
+		fail_why("a folder in its path does not exist, and systop creates none");
 	else if (err == -EACCES && !invoker()->uid)
-		fail_why("the helper that writes has no capabilities: root, too, needs the rights that the folder's mode gives");
+		fail_why("the helper that writes has no capabilities: even root needs the rights that the folder's mode gives");
 	fail_fix("%s", save_fix(err));
 	return err;
 }

@@ -10,7 +10,7 @@
 
 #define UNWIND_PAGE_BYTES (1U << UNWIND_PAGE_SHIFT)
 
-/* What a file says about its callers, in the unwinder's form. */
+/* A file's unwind information, in the unwinder's form. */
 struct cfi_table {
 	struct unwind_row *rows;  /* page by page; `rule` is an index in `rules` */
 	size_t nr;

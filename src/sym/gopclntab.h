@@ -15,7 +15,7 @@ struct symtab;
 #define GO_1_20 0xfffffff1
 
 /* The table of a Go program's functions, from which its runtime makes stack traces. Places count from its beginning,
- * and are in it, except for those that the table itself holds. */
+ * and are within it, except for those stored in the table itself. */
 struct gopclntab {
 	uint64_t offset, bytes;       /* in the file */
 	uint64_t address;
@@ -27,8 +27,8 @@ struct gopclntab {
 	uint64_t pcs;                 /* values that hold for ranges of code; 0 before Go 1.16 */
 	uint64_t functions;           /* by address: pairs of entry and place of more, of entry_bytes each, then an end */
 	uint64_t entry_bytes;
-	uint64_t more_base;           /* the place counts from here */
-	uint64_t text;                /* an entry counts from here */
+	uint64_t more_base;           /* what the places of more count from */
+	uint64_t text;                /* what entries count from */
 };
 
 /* gopclntab_find - 0, -ENOENT: there is none of a known version, or another -errno. */

@@ -11,8 +11,8 @@ struct cfi_rows;
 struct elf_segments;
 
 /*
- * Unwind information of Go's functions, which have none in .eh_frame: the table that their runtime walks stacks by
- * (.gopclntab, of Go 1.18 and later) says how far the stack pointer has moved at each instruction. Initialise with
+ * Unwind information of Go's functions, which have none in .eh_frame: the table by which their runtime walks stacks
+ * (.gopclntab, of Go 1.18 and later) records how far the stack pointer has moved at each instruction. Initialise with
  * zeroes. The file may hold anything: every place is checked, and the work is bounded by the size of the table.
  */
 struct gopcsp {
@@ -20,14 +20,14 @@ struct gopcsp {
 	uint8_t *bytes;                     /* of the table */
 	const struct elf_segments *segments; /* borrowed */
 	uint64_t next;                      /* function */
-	uint64_t steps;                     /* how much of the bound of the work is left */
+	uint64_t steps;                     /* how much work is still allowed */
 };
 
 /* A function, as offsets in the file. */
 struct gopcsp_function {
 	uint32_t from, to;
 	uint64_t address;  /* of `from`, */
-	uint64_t more;     /* and the place of what the table says about it */
+	uint64_t more;     /* and where the table describes it */
 };
 
 /* gopcsp_open - 0, -ENOENT: it is no Go program of these versions, or another -errno. */
@@ -36,7 +36,7 @@ int gopcsp_open(struct gopcsp *g, const struct elf_file *f, const struct elf_seg
 /* gopcsp_next - the next function, by ascending offset. False: there is none. */
 bool gopcsp_next(struct gopcsp *g, struct gopcsp_function *f);
 
-/* gopcsp_add - adds its rows. Returns 0 or -errno; -EINVAL: what the table says about it is broken. */
+/* gopcsp_add - adds its rows. Returns 0 or -errno; -EINVAL: its part of the table is broken. */
 int gopcsp_add(struct gopcsp *g, const struct gopcsp_function *f, struct cfi_rows *rows);
 
 void gopcsp_close(struct gopcsp *g);

@@ -114,7 +114,7 @@ void names_health(const struct names *n, struct health *h)
 	worker_health(&n->symbols, "symbols", "reads names from them", h);
 	for (int i = OPEN_FOUND_ROOT; i < OPEN_FOUNDS; i++)
 		if (places_pause(n, i))
-			health_add(h, "Helpers", "folders", HEALTH_DEGRADED, "%s does not answer: left alone for now",
+			health_add(h, "Helpers", "folders", HEALTH_DEGRADED, "%s does not answer: skipped for now",
 				   places[i]);
 	for (size_t i = 0; i < n->files.room; i++) {
 		const struct file *f = n->files.entries[i].value;

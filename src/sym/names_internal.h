@@ -44,7 +44,7 @@ struct file {
 	uint32_t debug_where;     /* enum open_found: where what was opened last is */
 	uint64_t look_at;         /* no search for it begins before this time; CLOCK_MONOTONIC ns */
 	uint64_t looked_ns;       /* when the last one ended */
-	uint64_t refused_ns;      /* time that reading files took which are not its own, in this search */
+	uint64_t refused_ns;      /* time spent in this search on files that are not its own */
 	uint64_t unnamed_ns;      /* last use of a frame without a name; */
 	bool unnamed_asked;       /* there was one after the last search */
 	uint64_t *wanted;         /* places whose names are requested */

@@ -6,7 +6,7 @@
 
 #include "sym/symtab.h"
 
-/* Bytes before the place up to which a map was read: if others are there now, it was written anew. */
+/* Bytes kept from before the place up to which a map was read: if they differ now, the map was rewritten. */
 #define PERFMAP_LAST 64
 
 /* What a JIT compiler wrote to /tmp/perf-PID.map: lines of address, size, name. Initialise with zeroes. */
@@ -20,9 +20,9 @@ struct perfmap {
 };
 
 /*
- * perfmap_read - resumes where it stopped last time, or starts anew if it is another file, or was written anew. Of
- * functions that overlap only the last one counts, as code is discarded and made anew; if a map is too long, its end
- * counts. Lines that are too long are skipped.
+ * perfmap_read - resumes where it stopped last time, or starts again if it is another file, or was rewritten. Where
+ * functions overlap, only the last one counts, as code is discarded and compiled again; if a map is too long, only its
+ * end counts. Lines that are too long are skipped.
  * @until: CLOCK_MONOTONIC ns at which to stop; 0: never
  * Returns 0, -EAGAIN: there is more, or -errno.
  */

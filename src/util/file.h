@@ -14,14 +14,14 @@ int file_write(int fd, uint64_t at, const void *from, size_t bytes);
 
 /*
  * Small files, such as the kernel's. @path: a format; a symbolic link is not followed.
- * file_text - what one read() brings, and a NUL. Returns the bytes, 0 if it cannot be read. file_line - the first line,
- * without its newline. file_open - for reading; NULL with errno.
+ * file_text - reads it with one read(), and adds a NUL. Returns the bytes, 0 if it cannot be read. file_line - reads the first
+ * line, without its newline. file_open - opens it for reading; NULL with errno.
  */
 size_t file_text(char *text, size_t size, const char *path, ...) __attribute__((format(printf, 3, 4)));
 void file_line(char *line, size_t size, const char *path, ...) __attribute__((format(printf, 3, 4)));
 FILE *file_open(const char *path, ...) __attribute__((format(printf, 1, 2)));
 
-/* file_close - closes a descriptor, unless it is -1; it is then. */
+/* file_close - closes a descriptor, unless it is -1, and sets it to -1. */
 void file_close(int *fd);
 
 /* file_readable - whether an open ring, socket or pidfd has something to read now; a pidfd does if its process has ended. */
@@ -31,8 +31,8 @@ bool file_readable(int fd);
  * @mode: as for fopen(), but nothing is truncated. NULL with errno. */
 FILE *file_stream(int fd, const char *mode);
 
-/* file_gets - fgets(), but what a line has beyond the buffer is skipped, and does not count as another one. @cut: set to
- * whether there was something. */
+/* file_gets - like fgets(), but skips the rest of a line that is longer than the buffer. @cut: set to whether it skipped
+ * anything. */
 char *file_gets(char *buf, int size, FILE *f, bool *cut);
 
 /* file_seal - makes a memfd (MFD_ALLOW_SEALING) immutable for everyone. 0 or -errno. file_sealed - whether it is a

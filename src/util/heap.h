@@ -10,11 +10,11 @@
  * part of a large table takes any.
  */
 
-/* heap_keep - large blocks are allocated and freed in turns now: all freed memory is kept, and the kernel may use large pages
- * for it. */
+/* heap_keep - call it before large blocks are allocated and freed in turn: keeps all freed memory, for which the kernel may
+ * use large pages. */
 void heap_keep(void);
 
-/* heap_give_back - large tables that stay are allocated now: free memory goes back to the kernel. */
+/* heap_give_back - call it before large tables that stay are allocated: returns free memory to the kernel. */
 void heap_give_back(void);
 
 /* heap_work - keeps a little of what each refresh frees, as malloc() would by now. */

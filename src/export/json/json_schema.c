@@ -94,9 +94,9 @@ static struct json_object *wait_schema(void)
 	property(o, "kind", choice(wait_kind_names, WAIT_KINDS,
 				   "thread: this one; several: other earlier ones; wakeup: it was on its way to an idle CPU; "
 				   "limit: a cgroup's CPU limit stopped it"));
-	property(o, "tgid", node("integer", true, "process of that thread; null: the kind is none"));
-	property(o, "tid", node("integer", true, "of that thread; null: the kind is none"));
-	property(o, "comm", node("string", true, "its name; null: the kind is none"));
+	property(o, "tgid", node("integer", true, "process of that thread; null: the kind is not thread"));
+	property(o, "tid", node("integer", true, "of that thread; null: the kind is not thread"));
+	property(o, "comm", node("string", true, "its name; null: the kind is not thread"));
 	property(o, "cgroup", node("string", true, "of that thread, or the one with the limit"));
 	property(o, "ns", node("integer", false, "of waits that ended in the interval"));
 	return o;
@@ -116,7 +116,7 @@ static struct json_object *waker_schema(void)
 static struct json_object *thread_schema(void)
 {
 	struct json_object *o = record("a thread with an event, or not asleep or stopped all the time; one that was moved to "
-				       "another cgroup is there once more, with what it did before");
+				       "another cgroup is listed once more, with what it did before the move");
 
 	property(o, "tid", node("integer", false, "its number"));
 	property(o, "tgid", node("integer", false, "its process"));
@@ -168,7 +168,7 @@ static struct json_object *process_schema(void)
 
 static struct json_object *cgroup_schema(void)
 {
-	struct json_object *o = record("times of all threads in scope of a cgroup and everything below it; one out of scope without such is left out"),
+	struct json_object *o = record("times of all threads in scope of a cgroup and everything below it; a cgroup out of scope without such threads is left out"),
 			   *own = record("the same of its own threads only");
 
 	property(own, "threads", node("integer", false, threads));
@@ -209,7 +209,7 @@ static struct json_object *irq_schema(void)
 	property(o, "name", node("string", false, "as in /proc/interrupts or /proc/softirqs; 24+127: line 24 and 127 more of its device"));
 	property(o, "kind", choice(irq_kind_names, IRQ_KINDS, "hard: a line, vector: the CPU's own, soft: a softirq"));
 	property(o, "device", node("string", false, "handler of a line, from /proc/interrupts; empty for other kinds"));
-	property(o, "count", node("integer", false, "times that it came"));
+	property(o, "count", node("integer", false, "number of times it occurred"));
 	property(o, "ns", node("integer", false, "time in it, without nested interrupts"));
 	property(o, "max_ns", node("integer", false, "the longest"));
 	property(o, "p99_ns", node("integer", true, "99 % took less; from a histogram"));
@@ -247,7 +247,7 @@ static struct json_object *stacks_schema(void)
 	for (int place = 0; metric_weight(place) != METRIC_WALL; place++) {
 		enum metric_id m = metric_weight(place);
 		struct json_object *weight = record(NULL), *cut = record("the part of stacks that reaches no root, by the reason");
-		struct json_object *unnamed = record("the part that named lacks, by the reason; all but stripped and reading_debug is what functions lacks");
+		struct json_object *unnamed = record("the part missing from named, by reason; all except stripped and reading_debug is also missing from functions");
 		char name[32];
 
 		for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
@@ -295,7 +295,7 @@ void json_schema(FILE *to)
 	property(o, "kernel", node("string", false, "its release"));
 	property(o, "scope", node("string", false, "what is in scope, as the screen shows it; all: the whole host"));
 	property(o, "mem_total_bytes", node("integer", true, "memory of the host"));
-	property(o, "mem_available_bytes", node("integer", true, "the part that programs can still have, caches included"));
+	property(o, "mem_available_bytes", node("integer", true, "the part still available to programs, including caches"));
 	property(o, "swap_total_bytes", node("integer", true, "swap of the host"));
 	property(o, "swap_used_bytes", node("integer", true, "the part of it in use"));
 	property(o, "load", load_schema());

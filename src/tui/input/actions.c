@@ -19,7 +19,7 @@ const struct absent htop_absent[] = {
 	{ "a", "the affinity cannot be changed; Enter shows it, with policy and priority" },
 	{ "s l x", "no strace, lsof, locks: f shows where the time went, Enter what a thread waits for" },
 	{ "w", "saves a trace of the last seconds" },
-	{ "e p O", "no environment, paths, containers to hide: \\ filters by cg: and user:" },
+	{ "e p O", "no environment, no hiding of paths or containers: \\ filters by cg: and user:" },
 	{ "# ^A ^E", "the header stays, and ( ) move to hidden columns" },
 	{ "1 to 9", "the views; / finds a PID" },
 	{ NULL, NULL }

@@ -58,21 +58,21 @@ enum place_kind {
 	_(FLAME_TABLE, "flame-table", IN_GRAPH,  "t",          "t",          "t",        "table",   "flame: table of functions, with self and total time") \
 	_(FLAME_SANDWICH, "flame-sandwich", IN_GRAPH, "s",     "s",          "s",        "sandwich", "flame: what called the selected function, and what it called") \
 	_(FLAME_SAME, "flame-same",  IN_GRAPH,   "# *",        "# *",        "# *",      "",        "flame: mark all boxes of the selected function") \
-	_(FLAME_BASE, "flame-base",  IN_GRAPH,   "x",          "x",          "x",        "",        "flame: keep what is shown, to compare with") \
-	_(FLAME_COMPARE, "flame-compare", IN_GRAPH, "X",       "X",          "X",        "",        "flame: what changed since: + grew, - shrank, in points of the share") \
+	_(FLAME_BASE, "flame-base",  IN_GRAPH,   "x",          "x",          "x",        "",        "flame: keep what is shown, for comparison") \
+	_(FLAME_COMPARE, "flame-compare", IN_GRAPH, "X",       "X",          "X",        "",        "flame: what changed since: + grew, - shrank, in percentage points") \
 	_(FLAME_EXPORT, "flame-export", IN_GRAPH, "e",         "e",          "e",        "export",  "flame: save the stacks of what is shown, with all weights, as a profile for pprof; Esc cancels") \
 	_(FLAME_FASTER, "flame-faster", IN_GRAPH, "+",         "+",          "+",        "",        "flame: more samples per second") \
 	_(FLAME_SLOWER, "flame-slower", IN_GRAPH, "-",         "-",          "-",        "",        "flame: fewer samples per second") \
 	_(CPU_LEFT,   "cpu-left",    IN_SYSTEM,  "h Left",     "Left h",     "h Left",   "",        "system: the CPU to the left") \
 	_(CPU_RIGHT,  "cpu-right",   IN_SYSTEM,  "l Right",    "Right l",    "l Right",  "",        "system: the CPU to the right") \
-	_(CPU_CELLS,  "cpu-cells",   IN_SYSTEM,  "v",          "v",          "v",        "cells",   "system: a bar per CPU, or a cell, so that many fit") \
+	_(CPU_CELLS,  "cpu-cells",   IN_SYSTEM,  "v",          "v",          "v",        "cells",   "system: each CPU as a bar, or as a cell so that many fit") \
 	_(HEAT_METRIC, "heat-metric", IN_HEAT,   "Tab",        "Tab",        "Tab",      "metric",  "latency: runqueue wait, sleep, D state, interrupt, softirq (subsecond: CPU samples, runqueue wait, D state)") \
 	_(HEAT_LEFT,  "heat-left",   IN_HEAT,    "h Left",     "Left h",     "h Left",   "",        "latency: the previous refresh or second") \
 	_(HEAT_RIGHT, "heat-right",  IN_HEAT,    "l Right",    "Right l",    "l Right",  "",        "latency: the next one") \
 	_(HEAT_SELECT, "heat-select", IN_HEAT,   "v",          "v",          "v",        "select",  "latency: begin a range of cells, or end it; Esc drops it") \
-	_(SUBSECOND,  "subsecond",   IN_LATENCY, "s",          "s",          "s",        "subsecond", "latency: offsets within the second: shows recurring patterns") \
-	_(HEAT_SCALE, "heat-scale",  IN_HEAT,    "b",          "b",          "b",        "scale",   "latency: cells by the logarithm of their numbers, or linear") \
-	_(PAUSE,      "pause",       IN_VIEWS,   "Space Z",    "Z Space",    "Space Z",  "pause",   "freeze what is shown; collecting goes on") \
+	_(SUBSECOND,  "subsecond",   IN_LATENCY, "s",          "s",          "s",        "subsecond", "latency: offsets within the second, which show recurring patterns") \
+	_(HEAT_SCALE, "heat-scale",  IN_HEAT,    "b",          "b",          "b",        "scale",   "latency: scale the cells by logarithm, or linearly") \
+	_(PAUSE,      "pause",       IN_VIEWS,   "Space Z",    "Z Space",    "Space Z",  "pause",   "freeze what is shown; collecting continues") \
 	_(STEP_BACK,  "step-back",   IN_VIEWS,   "[",          "[",          "[ T",      "back in time", "one refresh back in time") \
 	_(STEP_ON,    "step-on",     IN_VIEWS,   "]",          "]",          "] t",      "",        "one refresh forward") \
 	_(LEAP_BACK,  "leap-back",   IN_VIEWS,   "{",          "{",          "{",        "",        "ten refreshes back") \
@@ -120,7 +120,7 @@ enum place_kind {
 	_(PAN_LEFT,   "pan-left",    IN_TABLES,  "( Left",     "Left (",     "( Left",   "",        "columns: back to the left") \
 	_(PAN_RIGHT,  "pan-right",   IN_TABLES,  ") Right",    "Right )",    ") Right",  "",        "columns: scroll to the hidden ones") \
 	_(REDRAW,     "redraw",      IN_ALL,     "^L",         "^L",         "^R",       "",        "redraw the screen") \
-	_(SUSPEND,    "suspend",     IN_ALL,     "^Z",         "^Z",         "^Z",       "",        "stop systop; fg brings it back")
+	_(SUSPEND,    "suspend",     IN_ALL,     "^Z",         "^Z",         "^Z",       "",        "suspend systop; fg resumes it")
 
 enum action {
 #define _(id, ...) ACTION_##id,

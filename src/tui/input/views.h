@@ -30,7 +30,7 @@ enum view_trait {
 	_(arg, BLOCKED, blocked, VIEW_ENTERS | VIEW_FINDS, "D-state", "d-state", "", "5", "5", "5",                    \
 	  "threads in D state, and where they wait")                                                                   \
 	_(arg, IRQ, irq, VIEW_ENTERS | VIEW_SORTS, "IRQ", "irq", "", "6", "6", "6",                                    \
-	  "interrupts, their time, and the threads that lost it")                                                                 \
+	  "interrupts, their time, and the threads that lost time to them")                                                       \
 	_(arg, SYSTEM, system, 0, "System", "system", "", "7", "7", "7 s", "CPUs, pressure, own cost")                 \
 	_(arg, WAITS, waits, VIEW_ENTERS, "Waits", "waits", "", "8", "8", "8",                                         \
 	  "threads that waited for a CPU, and what ran instead")

@@ -82,7 +82,7 @@ int term_check(void)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		fail(-ENOTTY, EXIT_STATUS_USAGE, "cannot draw a screen: not a terminal");
-		fail_why("standard %s is not one", isatty(STDIN_FILENO) ? "output" : "input");
+		fail_why("standard %s is not a terminal", isatty(STDIN_FILENO) ? "output" : "input");
 		fail_fix("use systop -b");
 		return -ENOTTY;
 	}

@@ -28,17 +28,17 @@ struct values;
 	_(OWNER,   "owner",   "UNIT/POD", 16, 40, 5, false, "what it belongs to: namespace/pod, else its container, else its unit") \
 	_(CONTAINER, "container", "CONTAINER", 12, 40, 2, false, "name of its container, or the beginning of its id")    \
 	_(POD,     "pod",     "POD",     16, 40, 2, false, "its pod: namespace/name, or its UID")  \
-	_(UNIT,    "unit",    "UNIT",    13, 40, 2, false, "its systemd unit; in a container that of the systemd there")   \
+	_(UNIT,    "unit",    "UNIT",    13, 40, 2, false, "its systemd unit; in a container, the unit of the systemd in it")   \
 	_(CGROUP,  "cgroup",  "CGROUP",  13, 40, 2, false, "cgroup")                               \
 	_(TREE,    "tree",    "CGROUP",  16, 60, 0, false, "place in the tree")                    \
 	_(THREADS, "threads", "THREADS", 7,  7,  4, true,  "number of threads")                    \
 	_(BAR,     "bar",     "TIME",    8,  60, 0, false, "shares of the refresh, of many threads: of all their time; blank: it did not exist")        \
-	_(CPU_TIME, "cputime", "TIME+",  7,  7,  3, true,  "time on a CPU since the thread began, now; of a process: without threads that ended before systop began") \
-	_(MEMORY,  "mem_share", "MEM%",  5,  5,  8, true,  "RSS of the process, or memory of the cgroup, of the host's memory") \
+	_(CPU_TIME, "cputime", "TIME+",  7,  7,  3, true,  "time on a CPU since the thread began, as of now; for a process, without threads that ended before systop began") \
+	_(MEMORY,  "mem_share", "MEM%",  5,  5,  8, true,  "RSS of the process, or memory of the cgroup, in % of the host's") \
 	_(CPU,     "cpu",     "CPU",     4,  4,  8, true,  "CPU it was last seen on, now")         \
-	_(PAST,    "past",    "RUN 16",  16, 16, 8, false, "time on a CPU in the last 16 refreshes, right: now") \
+	_(PAST,    "past",    "RUN 16",  16, 16, 8, false, "time on a CPU in the last 16 refreshes, the newest at the right") \
 	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")                                 \
-	_(COMMAND, "command", "COMMAND", 10, 4096, 0, false, "command line, name, or both: one key switches; fills what is free")
+	_(COMMAND, "command", "COMMAND", 10, 4096, 0, false, "command line, name, or both: a key switches; fills the rest")
 
 /* Metrics come first, so that a metric's number is that of its column. */
 enum column_id {

@@ -18,7 +18,7 @@
 struct list_kind {
 	uint64_t (*key)(const void *item);
 	item_tie *tie; /* NULL: never sorted here */
-	uint64_t (*whole)(const void *item); /* NULL: it has one */
+	uint64_t (*whole)(const void *item); /* NULL: each has only one */
 };
 
 struct list_key {

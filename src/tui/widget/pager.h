@@ -15,8 +15,8 @@ struct pager {
 };
 
 /* pager_begin - a paint whose line 0 is the first of the text, for lines [top, top + height) of @p, which it blanks.
- * pager_end - after drawing: the text has @lines lines. Returns whether it became so short that it ends above the page: what
- * is drawn then is blank, and is drawn again from the last page on. */
+ * pager_end - after drawing: the text has @lines lines. Returns whether it now ends above the page: the page
+ * is then blank, and is drawn again from the last page on. */
 struct paint pager_begin(struct pager *g, const struct paint *p, int top, int height);
 bool pager_end(struct pager *g, int lines);
 
