@@ -52,6 +52,8 @@ def leave_or_kill(proc, kind, *exc):
 
 
 subprocess.Popen.__exit__ = leave_or_kill
+# Of tests/run, for a test that hangs: what it has started ends.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
 
 
 class Late(AssertionError):
