@@ -56,7 +56,6 @@ static __always_inline void block_begin(struct cpu_slot *c, const struct slot *i
 	c->was_runq = in->runq_ns;
 	c->was_throttled = in->throttled_ns;
 	c->was_state = in->state;
-	c->was_cpu = in->cpu;
 }
 
 /* Sets was_blocked to the length of the block. Returns whether it was long enough for its stack to be taken. */

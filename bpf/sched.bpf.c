@@ -293,9 +293,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 			e.last_queued = next->sched_info.last_queued;
 			e.rq_clock = rq->clock;
 		}
-		if (away)
+		if (away) {
 			block_begin(c, in);
-		else if (in->long_block && (in->state == SLOT_D || in->state == SLOT_SLEEP))
+			c->was_moved = (__u32)next->se.nr_migrations != in->migrations;
+		} else if (in->long_block && (in->state == SLOT_D || in->state == SLOT_SLEEP))
 			in->long_block--;
 		if (in->flags & SLOT_THROTTLED)
 			account_stood(in, throttle_sum(task_view(next)->se.cfs_rq), cpu);

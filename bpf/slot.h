@@ -245,7 +245,7 @@ struct cpu_slot {
 	__u64 was_runq;
 	__u64 was_throttled;
 	__u16 was_state;
-	__u16 was_cpu;
+	__u16 was_moved;     /* to another CPU, while it was off the CPU */
 	struct wait_run runs[WAIT_RUNS]; /* last long runs, a ring */
 	__u32 nr_runs;
 	__u64 wait_events;   /* written to this CPU's ring */

@@ -145,7 +145,7 @@ __weak __noinline int wait_emit(struct cpu_slot *c, struct slot *in, __u32 index
 		e.b = wait - e.a;
 	} else if (by || !c->current_idle ||
 		   /* It stood in the runqueue of another CPU, and an idle one took it: it was not woken. */
-		   (c->was_state == SLOT_RUNQUEUE && c->was_cpu != in->cpu && c->was_since != in->born_ns)) {
+		   (c->was_state == SLOT_RUNQUEUE && c->was_moved && c->was_since != in->born_ns)) {
 		e.kind = WAIT_EVENT_BEHIND;
 		e.by = by;
 		e.a = by ? account_min(wait, ran) : 0;
