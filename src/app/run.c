@@ -303,6 +303,8 @@ static void on_save(void *arg)
 
 	if (err ? err != -EBUSY && err != -EOPNOTSUPP : s->options.output == OUTPUT_SCREEN)
 		run_report_save(s);
+	if (err == -EOPNOTSUPP && !s->options.window_s)
+		complain("not saved: --window is 0");
 }
 
 static bool on_unsent(void *arg)

@@ -21,6 +21,7 @@
 #include "model/model.h"
 #include "record/rings.h"
 #include "slot.h"
+#include "util/clock.h"
 #include "util/file.h"
 
 #include "systop.skel.h"
@@ -58,7 +59,7 @@ void collect_files(struct collect *c, collect_file *report, void *arg)
 
 void collect_files_age(struct collect *c, collect_forget *forget, void *arg)
 {
-	files_work(c->files, forget, arg);
+	files_work(c->files, rings_held(c->recorder, clock_ns(CLOCK_BOOTTIME)) / 1000000000ULL, forget, arg);
 }
 
 int collect_table(struct collect *c, uint32_t file, int fd)

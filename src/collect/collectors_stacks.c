@@ -33,6 +33,9 @@
 #define OLD_STACKS_BYTES (32ULL << 20)
 #define OLD_STACKS_BYTES_CPU (1ULL << 20)
 
+/* Their stacks are kept for this much longer: systop may notice late that a recording is over. */
+#define LATE_S 30
+
 /* For how long the recorder's events refer to stacks and files, 0: nothing is recorded. */
 static unsigned int window_s(const struct collect *c)
 {
@@ -163,7 +166,7 @@ static int stacks_open(struct collect *c)
 		.index_bits = c->skel->rodata->stack_index_bits,
 		.entries = collect_map(c, c->skel->maps.stacks, PROT_READ | PROT_WRITE),
 		.lines = collect_map(c, c->skel->maps.stack_lines, PROT_READ),
-		.window_ns = window_s(c) * 1000000000ULL,
+		.window_ns = window_s(c) ? (window_s(c) + LATE_S) * 1000000000ULL : 0,
 		.old_bytes = OLD_STACKS_BYTES + online_count(c->online) * OLD_STACKS_BYTES_CPU,
 		.areas = areas_list(c->areas),
 		.cpus = c->cpus_memory,
@@ -354,7 +357,7 @@ static int files_open(struct collect *c)
 		.files_fd = bpf_map__fd(c->skel->maps.files),
 		.asked_fd = bpf_map__fd(c->skel->maps.files_asked),
 		.max = c->skel->rodata->files_max,
-		.age_s = window_s(c) + maxima()->file_age_s,
+		.age_s = maxima()->file_age_s,
 		.rest_s = maxima()->file_rest_s,
 		.of = c->unwind_files,
 		.shared = c->shared,

@@ -41,6 +41,7 @@ struct files {
 	uint32_t since;         /* start of this step, by shared.seconds, */
 	uint32_t looked;        /* and of the last search without a result */
 	uint32_t given;         /* ids released for reuse since the start */
+	uint32_t recorded_s;    /* see files_work() */
 	uint32_t *ids;          /* ids in progress, without keys: */
 	size_t nr, needed;      /* the first ones turned out to be needed, */
 	size_t done;            /* and those before this one are done */
@@ -112,7 +113,7 @@ static bool is_needed(const struct files *f, uint32_t id)
 {
 	uint32_t used = __atomic_load_n(&f->mem.of[id].used, __ATOMIC_RELAXED);
 
-	return f->mem.shared->seconds - used <= f->mem.age_s || is_marked(f, id);
+	return f->mem.shared->seconds - used <= f->recorded_s + f->mem.age_s || is_marked(f, id);
 }
 
 static int by_use(const void *a, const void *b)
@@ -230,8 +231,9 @@ static void forget_some(struct files *f, files_forget *forget, void *arg)
 	f->done += nr;
 }
 
-void files_work(struct files *f, files_forget *forget, void *arg)
+void files_work(struct files *f, uint32_t recorded_s, files_forget *forget, void *arg)
 {
+	f->recorded_s = recorded_s;
 	switch (f->step) {
 	case FILES_LOOK:
 		look(f);

@@ -236,7 +236,7 @@ struct irq_source {
 struct irq_values {
 	const struct irq_source *source;
 	uint64_t count, ns;           /* without the time of what interrupted it */
-	uint64_t max_ns, max_at;      /* the longest, and its start: CLOCK_BOOTTIME ns */
+	uint64_t max_ns, max_at;      /* the longest, and its start, CLOCK_BOOTTIME ns; if its thread was preempted, a later time */
 	int max_cpu;
 	pid_t max_tid;                /* thread interrupted by the longest; 0: an idle CPU */
 	int nr_cpus;

@@ -62,11 +62,11 @@ int user_lookup(const char *name, uid_t *uid)
 static struct map names;
 #define NAMES_NS 60000000000ULL
 
-static void forget(void)
+static void forget(struct map *m)
 {
-	for (size_t i = 0; i < names.room; i++)
-		free(names.entries[i].value);
-	map_fini(&names);
+	for (size_t i = 0; i < m->room; i++)
+		free(m->entries[i].value);
+	map_fini(m);
 }
 
 static bool remember(const struct passwd *p, void *arg)
@@ -82,6 +82,18 @@ static bool remember(const struct passwd *p, void *arg)
 	return false;
 }
 
+/* Names stay if the file cannot be read. */
+static void read_names(void)
+{
+	struct map before = names;
+
+	names = (struct map){ 0 };
+	passwd_walk(remember, NULL);
+	forget(names.nr ? &before : &names);
+	if (!names.nr)
+		names = before;
+}
+
 void user_name(uid_t uid, char *buf, size_t size)
 {
 	static uint64_t next_ns;
@@ -89,8 +101,7 @@ void user_name(uid_t uid, char *buf, size_t size)
 	const char *name;
 
 	if (now >= next_ns) {
-		forget();
-		passwd_walk(remember, NULL);
+		read_names();
 		next_ns = now + NAMES_NS;
 	}
 	name = map_get(&names, uid + 1ULL);

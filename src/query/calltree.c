@@ -373,7 +373,6 @@ static int more_time(const void *a, const void *b)
 static void forget(struct calltree *f)
 {
 	f->nr = f->nr_functions = 0;
-	f->nr_begun++;
 	for (size_t i = 0; i < f->names.room; i++)
 		free(f->names.entries[i].value);
 	map_fini(&f->names);
@@ -404,6 +403,7 @@ int calltree_build(struct calltree *f, const struct tick *t, const struct subjec
 	struct building b = { .flame = f, .of = of, .options = o, .source = source };
 	uint64_t generation = source->names_generation(source->arg);
 
+	f->nr_options += !same_tree(&f->built, o);
 	if (!same_tree(&f->built, o) || f->generation != generation || is_stale(f))
 		forget(f);
 	f->built = *o;

@@ -89,7 +89,7 @@ struct calltree {
 	struct map names;       /* hash -> name of a thread, process or cgroup at the root */
 	struct calltree_options built; /* options it was built with */
 	uint64_t generation;    /* of the names */
-	uint64_t nr_begun;      /* how often it was begun anew: places in @nodes are others since then */
+	uint64_t nr_options;    /* times that it was built with other options than before: it is another tree then */
 };
 
 /*

@@ -51,9 +51,9 @@ static bool is_last(const struct symtab *t, const struct symtab_function *f)
 	return strcmp(module, " [bpf]") && (!next || strcmp(module, module_of(t, next)));
 }
 
-/* The file has no sizes. The last function of the kernel, or of a module, ends with its page: the next page can have code of
- * a module that was loaded later, or of BPF programs, which have no symbols if the kernel hides them
- * (net.core.bpf_jit_harden). */
+/* The file has no sizes. The last function of the kernel, or of a module, counts up to the end of its page, also if it is
+ * longer: the next page can have code of a module that was loaded later, or of BPF programs, which have no symbols if the kernel
+ * hides them (net.core.bpf_jit_harden). */
 static void end_modules(struct symtab *t)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);

@@ -174,7 +174,7 @@ def before_it_began():
         path, saved = os.path.join(folder, "trace"), os.path.join(folder, "saved")
         with subprocess.Popen([SYSTOP, "-w", path, "-o", saved, "--at", "+600"], stderr=subprocess.PIPE, text=True) as systop:
             attached(systop.pid, MORE_S)
-            time.sleep(0.3)
+            time.sleep(1.5)
             systop.send_signal(signal.SIGUSR1)
             end = time.monotonic() + MORE_S
             while not os.path.exists(saved) and time.monotonic() < end:

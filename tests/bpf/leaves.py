@@ -294,7 +294,7 @@ def few_descriptors():
             programs.append(path)
         trace = os.path.join(folder, "trace")
         script = "for p in %s/program*; do timeout -s KILL 0.1 $p user >/dev/null; done" % folder
-        command = ["prlimit", "--nofile=150", SYSTOP]
+        command = ["prlimit", f"--nofile={140 + 7 * os.cpu_count()}", SYSTOP] # as few as it starts with
         with subprocess.Popen(["sh", "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               start_new_session=True) as load:
             rows = subprocess.run([*command, "--json", "-d", "0.5", "-n", "8"], capture_output=True, text=True,

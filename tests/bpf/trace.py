@@ -338,7 +338,7 @@ def two_at_the_end():
         path, fifo = os.path.join(folder, "trace"), os.path.join(folder, "fifo")
         os.mkfifo(fifo)
         with Load(sys.executable, "-c", PIPE), \
-             subprocess.Popen([SYSTOP, "-w", path, "--duration", "0.5", "--window-mem", str(os.cpu_count() << 23), "-o", fifo],
+             subprocess.Popen([SYSTOP, "-w", path, "--duration", "1", "--window-mem", str(os.cpu_count() << 22), "-o", fifo],
                               stderr=subprocess.PIPE, text=True) as systop:
             reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
             wait_for(lambda: "systop-symbols" in [name_of(p) for p in descendants(systop.pid)], 30, "it does not record")
@@ -350,7 +350,7 @@ def two_at_the_end():
                 pass
             os.close(reader)
             _, said = systop.communicate()
-    assert said.count(" saved ") == 2 and " 0.5 s, " in said.splitlines()[1], said
+    assert said.count(" saved ") == 2 and " 1.0 s, " in said.splitlines()[1], said
 
 
 def killed_at(moments):

@@ -125,7 +125,7 @@ static void seconds(uint32_t nr)
 {
 	for (uint32_t i = 0; i < 4 * nr; i++) {
 		shared.seconds += i % 4 == 3;
-		files_work(files, forget, NULL);
+		files_work(files, 0, forget, NULL);
 	}
 	read_given();
 }

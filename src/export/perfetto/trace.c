@@ -287,13 +287,14 @@ static void write_head(struct trace *t)
 /* Least time that counts as a suspend: a refresh reads its two clocks one after the other. */
 #define SUSPENDED_NS 100000000ULL
 
-/* Whether the host was suspended after the trace's start. The interval of a refresh does not include that time. */
-static bool was_suspended(const struct trace *t)
+/* Whether the host was suspended since then, as far as refreshes are remembered. The interval of a refresh does not include that
+ * time. */
+static bool was_suspended(const struct trace *t, uint64_t since)
 {
 	const struct trace_index_tick *ticks = TRACE_INDEX_AT(t->index, ticks, struct trace_index_tick);
 
 	for (size_t i = 1; i < t->index->ticks.nr; i++)
-		if (ticks[i].at > t->start && ticks[i].began > ticks[i - 1].at + SUSPENDED_NS)
+		if (ticks[i].at > since && ticks[i].began > ticks[i - 1].at + SUSPENDED_NS)
 			return true;
 	return false;
 }
@@ -306,7 +307,7 @@ static void write_clocks(struct trace *t, uint64_t boottime)
 					  c->monotonic_raw_ns - ago };
 
 	/* MONOTONIC stops meanwhile. */
-	if (boottime < t->index->end && was_suspended(t))
+	if (was_suspended(t, boottime))
 		clocks.monotonic_ns = 0;
 	perfetto_clocks(t->p, &clocks);
 }

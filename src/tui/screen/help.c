@@ -163,7 +163,7 @@ int health_draw(const struct paint *p, const struct health *h)
 
 	for (size_t i = 0; i < h->nr; i++) {
 		const struct health_line *l = &h->lines[i];
-		int x;
+		int x; /* also if the line is off the page */
 
 		if (l->section != section) {
 			section = l->section;
@@ -171,8 +171,8 @@ int health_draw(const struct paint *p, const struct health *h)
 			width = names_width(p, h, i);
 		}
 		paint_text(p, y, 1, width, ROLE_TEXT, l->name);
-		x = paint_text(p, y, width + 2, p->width, roles[l->verdict], words[l->verdict]);
-		x += x > width + 2;
+		paint_text(p, y, width + 2, p->width, roles[l->verdict], words[l->verdict]);
+		x = width + 2 + (*words[l->verdict] ? (int)strlen(words[l->verdict]) + 1 : 0);
 		if (*l->text)
 			y = paint_wrapped(p, y, x, ROLE_TEXT, l->text);
 		else

@@ -261,7 +261,7 @@ bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 	if (o.view == VIEW_COUNT) /* nothing to open: the view gave the reason */
 		return true;
 	s->overlay = OVERLAY_NONE;
-	s->menu.kind = NULL;
+	menu_close(&s->menu);
 	if (s->depth == DEPTH_MAX || place_open(p, o.view, &o.within)) {
 		free(o.arg);
 		return true;
@@ -295,7 +295,7 @@ void screen_go_to(struct screen *s, int to, uint64_t now_ns)
 	struct place *p;
 
 	s->overlay = OVERLAY_NONE;
-	s->menu.kind = NULL;
+	menu_close(&s->menu);
 	if (to == s->current && !s->depth)
 		return;
 	s->depth = 0;

@@ -74,7 +74,7 @@ static void toggle_overlay(struct screen *s, enum overlay overlay)
 {
 	s->overlay = s->overlay == overlay ? OVERLAY_NONE : overlay;
 	s->overlay_pager = (struct pager){ 0 };
-	s->menu.kind = NULL;
+	menu_close(&s->menu);
 }
 
 static void clear_all(struct screen *s)

@@ -67,7 +67,8 @@ static void parent_text(const struct detail *d, pid_t ppid, char *buf, size_t si
 /* "title  text", on as many lines as needed. Returns the next line. */
 static int fact(const struct paint *p, int y, const char *title, const char *text)
 {
-	return paint_wrapped(p, y, paint_format(p, y, 0, ROLE_DIM, "%-9s ", title), ROLE_TEXT, text);
+	paint_format(p, y, 0, ROLE_DIM, "%-9s ", title);
+	return paint_wrapped(p, y, 10, ROLE_TEXT, text); /* also if the title is off the page */
 }
 
 static int owner_fact(const struct paint *p, int y, const char *title, const char *raw, const char *more)

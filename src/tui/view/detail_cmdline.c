@@ -43,15 +43,14 @@ int detail_command(const struct detail *d, const struct paint *p, int y)
 	const struct cmdline *c = cmdline_of(d);
 	char words[CMDLINE_MAX + 1], safe[SAFE_BYTES];
 	const char *rest;
-	int x;
 
 	if (!c)
 		return y;
-	x = paint_format(p, y, 0, ROLE_DIM, "%-*s", TITLE_CELLS, "command");
+	paint_format(p, y, 0, ROLE_DIM, "%-*s", TITLE_CELLS, "command");
 	text_safe(safe, sizeof(safe), words, cmdline_words(c, words, sizeof(words)));
-	y = draw_lines(p, y, x, safe, LINES_MOST, &rest);
+	y = draw_lines(p, y, TITLE_CELLS, safe, LINES_MOST, &rest);
 	if (*rest || c->cut)
-		paint_text(p, y++, x, p->width, ROLE_DIM, "(whole: at the end of this page)");
+		paint_text(p, y++, TITLE_CELLS, p->width, ROLE_DIM, "(whole: at the end of this page)");
 	return y;
 }
 
@@ -76,11 +75,10 @@ int detail_arguments(const struct detail *d, const struct paint *p, int y)
 		return y - 1; /* there is no pane */
 	paint_text(p, y++, 0, p->width, ROLE_TITLE, "COMMAND, by argument");
 	for (size_t at = 0; at < c->len; at += len + 1) {
-		int x = paint_format(p, y, 0, ROLE_DIM, "%*d  ", TITLE_CELLS - 2, nr++);
-
+		paint_format(p, y, 0, ROLE_DIM, "%*d  ", TITLE_CELLS - 2, nr++);
 		len = strnlen(c->text + at, c->len - at);
 		text_safe(safe, sizeof(safe), c->text + at, len);
-		y = draw_lines(p, y, x, safe, CMDLINE_MAX, &rest);
+		y = draw_lines(p, y, TITLE_CELLS, safe, CMDLINE_MAX, &rest);
 		y += !*safe;
 	}
 	if (c->cut)

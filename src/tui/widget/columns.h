@@ -35,7 +35,7 @@ struct values;
 	_(BAR,     "bar",     "TIME",    8,  60, 0, false, "shares of the refresh, of many threads: of all their time; blank: it did not exist")        \
 	_(CPU_TIME, "cputime", "TIME+",  7,  7,  3, true,  "time on a CPU since the thread began, as of now; for a process, without threads that ended before systop began") \
 	_(MEMORY,  "mem_share", "MEM%",  5,  5,  8, true,  "RSS of the process, or memory of the cgroup, in % of the host's") \
-	_(CPU,     "cpu",     "CPU",     4,  4,  8, true,  "CPU it was last seen on, now")         \
+	_(CPU,     "cpu",     "CPU",     4,  4,  8, true,  "CPU it was last seen on, as of now")   \
 	_(PAST,    "past",    "RUN 16",  16, 16, 8, false, "time on a CPU in the last 16 refreshes, the newest at the right") \
 	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")                                 \
 	_(COMMAND, "command", "COMMAND", 10, 4096, 0, false, "command line, name, or both: a key switches; fills the rest")

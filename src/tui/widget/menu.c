@@ -7,8 +7,16 @@
 /* Lines above the items: the title and the keys. */
 #define MENU_HEAD 2
 
+void menu_close(struct menu *m)
+{
+	if (m->kind == &menu_themes)
+		snprintf(m->settings->theme, sizeof(m->settings->theme), "%s", m->theme);
+	m->kind = NULL;
+}
+
 void menu_open(struct menu *m, const struct menu_kind *kind)
 {
+	menu_close(m);
 	m->kind = kind;
 	m->cursor = 0;
 	m->chosen = -1;
@@ -54,9 +62,7 @@ bool menu_act(struct menu *m, enum action a)
 	switch (a) {
 	case ACTION_BACK:
 	case ACTION_CLOSE:
-		if (m->kind == &menu_themes)
-			snprintf(m->settings->theme, sizeof(m->settings->theme), "%s", m->theme);
-		m->kind = NULL;
+		menu_close(m);
 		return true;
 	case ACTION_ENTER:
 	case ACTION_PAUSE:

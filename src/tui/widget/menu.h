@@ -43,6 +43,7 @@ struct menu {
 };
 
 void menu_open(struct menu *m, const struct menu_kind *kind);
+void menu_close(struct menu *m);
 void menu_fini(struct menu *m);
 
 /* menu_open_users - opens menu_users with the users of the tick's processes. The caller reads and resets m->chosen. */

@@ -95,6 +95,7 @@ static void draw_box(struct flame_view *s, const struct view_context *c, const s
 
 static void add_box(struct flame_view *s, const struct view_context *c, struct box b)
 {
+	b.key = b.node >= 0 ? s->flames[b.tree].nodes[b.node].key : 0;
 	if (VEC_PUSH(s->boxes, s->nr_boxes, s->boxes_room, b))
 		return;
 	if (b.node >= 0)

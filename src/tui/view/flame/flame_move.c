@@ -46,7 +46,7 @@ static const struct box *across(const struct flame_view *s, const struct box *b,
 void flame_select(struct flame_view *s, const struct box *b)
 {
 	s->tree = b->tree;
-	s->selected = s->flames[b->tree].nodes[b->node].key;
+	s->selected = b->key;
 }
 
 void flame_move(struct flame_view *s, enum action a)
@@ -60,7 +60,7 @@ void flame_move(struct flame_view *s, enum action a)
 		b = across(s, b, a == ACTION_DOWN ? 1 : -1);
 	else if (b)
 		b = beside(s, b, a == ACTION_FLAME_LEFT ? -1 : 1);
-	if (b)
+	if (b && b->node >= 0)
 		flame_select(s, b);
 }
 

@@ -20,9 +20,10 @@ enum flame_tree { TREE_MAIN, TREE_CALLERS, TREES };
 
 /* A box that was drawn, for keys and clicks. */
 struct box {
-	int node; /* -1: several, too narrow to draw */
+	int node; /* -1: several, too narrow to draw, or it is not in the tree any more */
 	enum flame_tree tree;
 	int y, x, width;
+	uint64_t key; /* of the node */
 };
 
 struct flame_view {

@@ -67,19 +67,25 @@ static void follow_names(struct flame_view *s, const struct view_context *c)
 		return;
 	s->selected = calltree_key_now(f, s->selected, source);
 	s->zoomed = calltree_key_now(&s->flames[TREE_MAIN], s->zoomed, source);
+	for (size_t i = 0; i < s->nr_boxes; i++)
+		s->boxes[i].key = calltree_key_now(&s->flames[s->boxes[i].tree], s->boxes[i].key, source);
 	if (fn && s->functions.list.sticks)
 		list_select(&s->functions.list, flame_function_key(source->symbol(source->arg, fn->at.frame, fn->at.tgid)));
 }
 
-/* Builds a tree. If it is another one, keys that come before it is drawn cannot move in the boxes. */
+/* Builds a tree. Keys that come before it is drawn move in the boxes that were: of what is still in it, or not at all if it is
+ * another tree. */
 static int build(struct flame_view *s, enum flame_tree tree, const struct view_context *c, const struct calltree_options *o)
 {
 	struct calltree *f = &s->flames[tree];
-	uint64_t before = f->nr_begun;
+	uint64_t before = f->nr_options;
 	int err = calltree_build(f, c->tick, &c->within, o, &c->host->source);
 
-	if (f->nr_begun != before)
+	if (f->nr_options != before)
 		s->nr_boxes = 0;
+	for (size_t i = 0; i < s->nr_boxes; i++)
+		if (s->boxes[i].tree == tree && s->boxes[i].key)
+			s->boxes[i].node = calltree_find(f, s->boxes[i].key);
 	return err;
 }
 
