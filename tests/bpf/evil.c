@@ -277,12 +277,21 @@ static void be_evil(int role, int socket)
 	_exit(EXIT_SUCCESS);
 }
 
+/* Once a role has tried everything its helpers do their work: others are reached only by way of it. */
+static bool has_tried_all(int role)
+{
+	for (size_t nr = 0; nr < DEEDS; nr++)
+		if (!__atomic_load_n(&counts->tried[role][nr], __ATOMIC_RELAXED))
+			return false;
+	return true;
+}
+
 #define EVIL(name, role) \
 	void __real_##name(int socket); \
 	void __wrap_##name(int socket); \
 	void __wrap_##name(int socket) \
 	{ \
-		if (counts && !__atomic_load_n(&counts->calm, __ATOMIC_RELAXED)) \
+		if (counts && !__atomic_load_n(&counts->calm, __ATOMIC_RELAXED) && !has_tried_all(role)) \
 			be_evil(role, socket); \
 		__real_##name(socket); \
 	}
