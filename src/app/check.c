@@ -24,17 +24,16 @@
 /* Needed to load, attach and read the programs, and kept for CPUs that come online later; and what helpers use. */
 static const struct right {
 	cap_value_t cap;
-	bool needed;
 	const char *name, *what;
 } needed[] = {
-	{ CAP_BPF, true, "CAP_BPF", "load BPF programs, make maps" },
-	{ CAP_PERFMON, true, "CAP_PERFMON", "attach to tracepoints and timers" },
+	{ CAP_BPF, "CAP_BPF", "load BPF programs, make maps" },
+	{ CAP_PERFMON, "CAP_PERFMON", "attach to tracepoints and timers" },
 };
 
 static const struct right useful[] = {
-	{ CAP_SYS_PTRACE, false, "CAP_SYS_PTRACE", "read names and command lines of other users' processes" },
-	{ CAP_DAC_READ_SEARCH, false, "CAP_DAC_READ_SEARCH", "read files that only their owners can read" },
-	{ CAP_CHECKPOINT_RESTORE, false, "CAP_CHECKPOINT_RESTORE", "read files that are deleted or in containers" },
+	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "read names and command lines of other users' processes" },
+	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "read files that only their owners can read" },
+	{ CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "read files that are deleted or in containers" },
 };
 
 #define NR_NEEDED (sizeof(needed) / sizeof(needed[0]))
@@ -74,7 +73,7 @@ const char *check_right(size_t i, bool *is_needed, const char **what, bool *held
 
 	if (i >= NR_NEEDED + NR_USEFUL)
 		return NULL;
-	*is_needed = r->needed;
+	*is_needed = i < NR_NEEDED;
 	*what = r->what;
 	*held = has_right(r);
 	return r->name;
@@ -97,13 +96,13 @@ int check_kernel(void)
 {
 	const struct probe *probes;
 	bool old_storage = false;
-	struct utsname name, *uts = &name;
+	struct utsname uts;
 	size_t nr;
 
-	uname(uts);
+	uname(&uts);
 	if (probes_read(&probes, &nr)) {
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s has no BTF (" BTF_PATH " %s)",
-		     uts->release, access(BTF_PATH, F_OK) ? "missing" : "unreadable");
+		     uts.release, access(BTF_PATH, F_OK) ? "missing" : "unreadable");
 		fail_why("built with CONFIG_DEBUG_INFO_BTF=n, or /sys is not mounted");
 		fail_fix("boot a kernel with CONFIG_DEBUG_INFO_BTF=y (every distribution's)");
 		return -ENOTSUP;
@@ -113,15 +112,15 @@ int check_kernel(void)
 			old_storage = true;
 		if (!probes[i].needed || probes[i].found)
 			continue;
-		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s lacks %s", uts->release,
+		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s lacks %s", uts.release,
 		     probes[i].why);
 		fail_why("systop needs it for: %s", probes[i].what);
 		fail_fix("systop --check");
 		return -ENOTSUP;
 	}
-	if (old_storage && strstr(uts->version, "PREEMPT_RT")) {
+	if (old_storage && strstr(uts.version, "PREEMPT_RT")) {
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s is PREEMPT_RT, without dedicated memory for task storage",
-		     uts->release);
+		     uts.release);
 		fail_why("before Linux 6.4 task storage allocates memory where PREEMPT_RT forbids it");
 		fail_fix("boot a PREEMPT_RT kernel, 6.4 or newer");
 		return -ENOTSUP;

@@ -107,8 +107,8 @@ static void add_settings(struct checks *c)
 	file_line(paranoid, sizeof(paranoid), "/proc/sys/kernel/perf_event_paranoid");
 	check_add(c, "perf_event_paranoid", CHECK_FACT, NULL, "%s", *paranoid ? paranoid : "-");
 	err = samplers_try();
-	check_add(c, "samples", err ? CHECK_NO : CHECK_YES, NULL, "%s%s", err ? "no perf event can be opened: " : "perf events can be opened",
-		  err ? strerror(-err) : "");
+	check_add(c, "samples", err ? CHECK_NO : CHECK_YES, NULL, "%s%s",
+		  err ? "no perf event can be opened: " : "perf events can be opened", err ? strerror(-err) : "");
 	if (err) {
 		check_reason(c, "no perf event can be opened: %s", strerror(-err));
 		check_fix(c, "sudo systop, or: sysctl kernel.perf_event_paranoid=2");

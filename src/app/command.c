@@ -21,7 +21,7 @@
 #define EXEC_STEPS 100
 #define EXEC_STEP_MS 10
 
-/* Replaces what is the terminal by /dev/null. */
+/* Replaces what is the terminal with /dev/null. */
 static void leave_terminal(void)
 {
 	int none = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -34,8 +34,8 @@ struct files_memory {
 struct files *files_new(const struct files_memory *mem, const struct model *model, struct unwind_tables *tables);
 void files_free(struct files *f);
 
-/* files_work - every 250 ms. @recorded_s: for how long the recorder's events refer to files. @forget: forgets everything about @nr ids, or begins to; returns whether it is done, and
- * is called again if not. */
+/* files_work - every 250 ms. @recorded_s: for how long the recorder's events refer to files. @forget: forgets everything
+ * about @nr ids, or begins to; returns whether it is done, and is called again if not. */
 typedef bool files_forget(void *arg, const uint32_t *ids, size_t nr);
 void files_work(struct files *f, uint32_t recorded_s, files_forget *forget, void *arg);
 

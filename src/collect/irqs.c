@@ -16,7 +16,7 @@
 /* The part of the sources for lines that is reserved for new devices, if devices share sources. */
 #define LATER_PART 8
 
-/* Ticks in which each active source is looked at once: its line may have been given to another device. */
+/* Each active source is looked at once in this many ticks: its line may have been given to another device. */
 #define LOOK_TICKS 16
 
 /* Shown values of all CPUs. */

@@ -172,7 +172,7 @@ static void add_ticks(struct row_history *h, struct model *m)
 	}
 }
 
-/* Of the rows of a thread that was moved, only the last is in the map. */
+/* The map has only the last of the rows of a thread that was moved. */
 static void fill_repeated(const struct row_history *h)
 {
 	for (size_t i = 0; i < h->nr; i++) {

@@ -177,9 +177,7 @@ void model_stacks_forget(struct model *m)
 
 void model_stacks_free(struct model *m)
 {
-	for (size_t i = 0; i < m->stacks.room; i++)
-		free(m->stacks.entries[i].value);
-	map_fini(&m->stacks);
+	map_free(&m->stacks);
 	while (m->blocks_known) {
 		struct block *next = m->blocks_known->next;
 

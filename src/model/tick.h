@@ -76,7 +76,7 @@ struct cgroup {
 	uint32_t refs;             /* for the model only: lives and ticks that show it */
 	uint32_t living;           /* threads that are in it now */
 	bool throttled;            /* for the collector only: threads of it were throttled in this interval, */
-	bool acted;                /* or it, or one below it, had threads that did something */
+	bool acted;                /* and it, or a cgroup below it, had threads that did something */
 	bool aside;                /* not in the hierarchy shown: its threads are in cgroups of that one, too */
 	bool in_scope;             /* -c names it or one above it, and no other option narrows the scope */
 };

@@ -62,13 +62,6 @@ int user_lookup(const char *name, uid_t *uid)
 static struct map names;
 #define NAMES_NS 60000000000ULL
 
-static void forget(struct map *m)
-{
-	for (size_t i = 0; i < m->room; i++)
-		free(m->entries[i].value);
-	map_fini(m);
-}
-
 static bool remember(const struct passwd *p, void *arg)
 {
 	char *name;
@@ -89,7 +82,7 @@ static void read_names(void)
 
 	names = (struct map){ 0 };
 	passwd_walk(remember, NULL);
-	forget(names.nr ? &before : &names);
+	map_free(names.nr ? &before : &names);
 	if (!names.nr)
 		names = before;
 }

@@ -373,9 +373,7 @@ static int more_time(const void *a, const void *b)
 static void forget(struct calltree *f)
 {
 	f->nr = f->nr_functions = 0;
-	for (size_t i = 0; i < f->names.room; i++)
-		free(f->names.entries[i].value);
-	map_fini(&f->names);
+	map_free(&f->names);
 	map_fini(&f->places);
 	map_fini(&f->leaves);
 	map_fini(&f->function_of);

@@ -18,7 +18,8 @@ struct save_end {
 };
 
 /* capture_metadata - all that the writer of a trace needs besides the recorder's rings (export/trace_index.h), of
- * the window of @end. @t: the newest tick. @who: may be NULL. @reason: why it is saved, "": on request. Returns the fd of an unnamed file, or -errno. */
+ * the window of @end. @t: the newest tick. @who: may be NULL. @reason: why it is saved, "": on request. Returns the fd of
+ * an unnamed file, or -errno. */
 int capture_metadata(const struct save_options *o, const struct tick *t, const struct save_end *end,
 		     const struct process_info_table *who, const char *reason);
 

@@ -18,7 +18,8 @@ struct capture_plan {
 };
 
 /* capture_plan_init - call before systop is ready, with p->at and p->duration_ns set. @interval_ns: approximate time
- * between refreshes; longer if the model would not remember all of them, or of the last @window_s seconds if there is no duration */
+ * between refreshes; longer if the model would not remember all of them, or of the last @window_s seconds if there is no
+ * duration */
 void capture_plan_init(struct capture_plan *p, uint64_t interval_ns, unsigned int window_s);
 
 /* capture_plan_begin - call when it is ready: sets the part that is saved, and the first refresh. */

@@ -202,10 +202,6 @@ void age_work(struct names *n)
 
 void age_fini(struct names *n)
 {
-	for (size_t i = 0; i < n->frames.room; i++)
-		free(n->frames.entries[i].value);
-	for (size_t i = 0; i < n->symbols_by_name.room; i++)
-		free(n->symbols_by_name.entries[i].value);
-	map_fini(&n->frames);
-	map_fini(&n->symbols_by_name);
+	map_free(&n->frames);
+	map_free(&n->symbols_by_name);
 }

@@ -85,3 +85,10 @@ void map_fini(struct map *m)
 	free(m->entries);
 	*m = (struct map){ 0 };
 }
+
+void map_free(struct map *m)
+{
+	for (size_t i = 0; i < m->room; i++)
+		free(m->entries[i].value);
+	map_fini(m);
+}

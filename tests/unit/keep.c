@@ -227,21 +227,36 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 	return fd < 0 ? -1 : 0;
 }
 
-/* The ring of a CPU that went offline is kept, and does not stand for that of one that came. */
-TEST(keep, a_cpu_that_comes_has_a_ring)
+static struct online *online;
+
+/* The rings of a host of @nr CPUs, of which those of @list are online. */
+static struct rings *rings_on(const char *list, int nr)
 {
-	static struct cpu_slot cpus[4];
-	struct rings_options o = { .map_fd = 0, .pattern_fd = -1, .cpus = cpus, .nr_cpus = 4, .max_bytes = 1 << 20, .slots = SLOTS,
+	static struct cpu_slot cpus[8];
+	struct rings_options o = { .map_fd = 0, .pattern_fd = -1, .cpus = cpus, .nr_cpus = nr, .max_bytes = 1 << 20, .slots = SLOTS,
 				   .window_s = 30 };
-	struct online *online;
 	struct rings *r;
 
-	cpus_online = "0-2";
-	o.online = online = online_new(4);
+	cpus_online = list;
+	o.online = online = online_new(nr);
 	r = rings_new(&o);
 	assert_non_null(r);
 	while (rings_missing(r))
 		assert_int_equal(rings_grow(r), 1);
+	return r;
+}
+
+static void drop(struct rings *r)
+{
+	rings_free(r);
+	online_free(online);
+}
+
+/* The ring of a CPU that went offline is kept, and does not stand for that of one that came. */
+TEST(keep, a_cpu_that_comes_has_a_ring)
+{
+	struct rings *r = rings_on("0-2", 4);
+
 	assert_true(rings_fd(r, 2) >= 0);
 	cpus_online = "0-1,3";
 	assert_true(online_follow(online));
@@ -249,25 +264,15 @@ TEST(keep, a_cpu_that_comes_has_a_ring)
 	assert_int_equal(rings_grow(r), 1);
 	assert_true(rings_fd(r, 3) >= 0);
 	assert_false(rings_missing(r));
-	rings_free(r);
-	online_free(online);
+	drop(r);
 }
 
 /* Above a limit the rings go, but not while they are held. */
 TEST(keep, rings_that_are_held_go_later)
 {
-	static struct cpu_slot cpu;
-	struct rings_options o = { .map_fd = 0, .pattern_fd = -1, .cpus = &cpu, .nr_cpus = 1, .max_bytes = 1 << 20, .slots = SLOTS,
-				   .window_s = 30 };
-	struct online *online;
-	struct rings *r;
+	struct rings *r = rings_on("0", 1);
 	uint32_t nr;
 
-	cpus_online = "0";
-	o.online = online = online_new(1);
-	r = rings_new(&o);
-	assert_non_null(r);
-	assert_int_equal(rings_grow(r), 1);
 	rings_hold(r, true);
 	rings_shed(r, true);
 	assert_int_equal(rings_slots(r), SLOTS);
@@ -281,25 +286,14 @@ TEST(keep, rings_that_are_held_go_later)
 	assert_int_equal(rings_fd(r, 0), -1);
 	rings_shed(r, false);
 	assert_int_equal(rings_slots(r), SLOTS);
-	rings_free(r);
-	online_free(online);
+	drop(r);
 }
 
 /* Rings are dropped in turns: systop answers keys and refreshes in the meantime. */
 TEST(keep, rings_that_are_shed_go_a_few_at_a_time)
 {
-	static struct cpu_slot cpus[8];
-	struct rings_options o = { .map_fd = 0, .pattern_fd = -1, .cpus = cpus, .nr_cpus = 8, .max_bytes = 1 << 20, .slots = SLOTS,
-				   .window_s = 30 };
-	struct online *online;
-	struct rings *r;
+	struct rings *r = rings_on("0-7", 8);
 
-	cpus_online = "0-7";
-	o.online = online = online_new(8);
-	r = rings_new(&o);
-	assert_non_null(r);
-	while (rings_missing(r))
-		assert_int_equal(rings_grow(r), 1);
 	deleted = 0;
 	rings_shed(r, true);
 	assert_int_equal(deleted, 0);
@@ -315,8 +309,7 @@ TEST(keep, rings_that_are_shed_go_a_few_at_a_time)
 	rings_shed(r, false);
 	assert_true(rings_missing(r));
 	assert_int_equal(rings_grow(r), 1);
-	rings_free(r);
-	online_free(online);
+	drop(r);
 }
 
 int main(void)

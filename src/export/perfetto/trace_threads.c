@@ -226,7 +226,7 @@ struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
 
 /* --- Ends */
 
-/* Of the process that has the number at that time. */
+/* The key of the process that has the number at that time. */
 static uint64_t process_key(const struct trace *t, int32_t tgid, uint64_t at)
 {
 	const struct trace_index_thread *leader = trace_index_who(t->index, tgid, at);
@@ -234,7 +234,7 @@ static uint64_t process_key(const struct trace *t, int32_t tgid, uint64_t at)
 	return hash_add(hash_add(0, tgid), leader ? leader->start_ns : 0);
 }
 
-/* Events of other CPUs can be later. */
+/* Keeps the latest time: CPUs are read one after another. */
 static void remember_latest(struct trace *t, struct map *m, uint64_t key, uint64_t at)
 {
 	if (at > (uintptr_t)map_get(m, key))
