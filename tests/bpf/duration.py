@@ -91,8 +91,8 @@ def more_than_fits():
 def ends_late():
     """A recording that is saved long after its end, as systop was stopped meanwhile, still has all of its time."""
     with tempfile.TemporaryDirectory() as d, \
-         subprocess.Popen([SYSTOP, "-w", f"{d}/t.pb", "--duration", "1", "--window", "1", "-d", "0.25"], stderr=subprocess.PIPE,
-                          text=True) as systop:
+         subprocess.Popen([SYSTOP, "-w", f"{d}/t.pb", "--duration", "1", "--window", "1", "--window-mem", "64M", "-d", "0.25"],
+                          stderr=subprocess.PIPE, text=True) as systop:
         attached(systop.pid, MORE_S)
         time.sleep(0.5)
         systop.send_signal(signal.SIGSTOP)

@@ -5,6 +5,7 @@ import concurrent.futures
 import itertools
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -345,6 +346,7 @@ def two_at_the_end():
             time.sleep(0.1)
             systop.send_signal(signal.SIGUSR1)
             time.sleep(2.5)
+            select.select([reader], [], [], 30)  # before there is a writer, a read would end at once
             os.set_blocking(reader, True)
             while os.read(reader, 1 << 20):
                 pass
