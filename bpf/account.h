@@ -152,8 +152,11 @@ static __always_inline __u32 account_log2(__u64 v)
 /* account_hist_slot - the histogram slot of a wait of @wait_ns. */
 static __always_inline __u32 account_hist_slot(__u64 wait_ns)
 {
-	__u32 r = account_log2(wait_ns >> HIST_SHIFT);
+	__u32 r;
 
+	if (wait_ns >> HIST_SHIFT <= 1) /* most waits: they need no search */
+		return 0;
+	r = account_log2(wait_ns >> HIST_SHIFT);
 	return r < HIST_SLOTS ? r : HIST_SLOTS - 1;
 }
 

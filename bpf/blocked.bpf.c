@@ -78,7 +78,7 @@ int blocked_task(struct bpf_iter__task *ctx)
 
 	if (!t || !u || !k)
 		return 0;
-	r.slot = task_slot(t);
+	r.slot = task_slot_index(t);
 	s = slot_at(r.slot);
 	wanted = bpf_map_lookup_elem(&blocked_wanted, &r.slot);
 	if (!s || !wanted || !*wanted)

@@ -106,7 +106,8 @@ static __always_inline __u64 ran_so_far(const struct cpu_slot *c, const struct s
 /* A preemptible softirq ends: what its thread had run when it began is in the slot. */
 static __noinline int leave_preemptible(struct cpu_slot *c, __u32 cpu, __u32 vector, struct task_struct *t)
 {
-	struct slot *s = slot_at(task_slot(t));
+	__u32 index;
+	struct slot *s = task_slot(t, &index);
 	struct irq_level level = { .source = vector };
 	__u64 now, own;
 
@@ -126,7 +127,8 @@ static __noinline int leave_preemptible(struct cpu_slot *c, __u32 cpu, __u32 vec
 
 static __noinline int enter_preemptible(struct cpu_slot *c, __u32 vector)
 {
-	struct slot *s = slot_at(task_slot(bpf_get_current_task_btf()));
+	__u32 index;
+	struct slot *s = task_slot(bpf_get_current_task_btf(), &index);
 
 	if (!s)
 		return 0;

@@ -144,13 +144,14 @@ static __always_inline __u32 softirq_now(const struct cpu_slot *c)
 {
 	struct task_struct *t;
 	const struct slot *s;
+	__u32 index;
 
 	if (!preempt_rt)
 		return c->softirq;
 	t = bpf_get_current_task_btf();
 	if (!softirq_runs(t))
 		return 0;
-	s = slot_at(task_slot(t));
+	s = task_slot(t, &index);
 	return s ? s->softirq : 0;
 }
 

@@ -51,26 +51,35 @@ static __always_inline __u64 *found_at(struct task_struct *t)
 }
 
 /*
- * task_slot - the slot of a thread, 0: it has none yet.
+ * task_slot - the slot of a thread, NULL: it has none yet.
+ * @index: set to its index, or 0
  *
  * The found slot is read only once: a thread with the same entry, whose tid is FOUND_PER_SLOT * slots_max off, can
  * write its own slot there on another CPU between the comparison and a second read.
  */
-static __always_inline __u32 task_slot(struct task_struct *t)
+static __always_inline struct slot *task_slot(struct task_struct *t, __u32 *index)
 {
 	__u64 *found = found_at(t);
-	__u32 index = found ? *(volatile __u64 *)found : 0;
-	struct slot *s = slot_at(index);
 	struct slot_ref *ref;
+	struct slot *s;
 
+	*index = found ? *(volatile __u64 *)found : 0;
+	s = slot_at(*index);
 	if (s && s->task == (__u64)t)
-		return index;
+		return s;
 	ref = bpf_task_storage_get(&refs, t, 0, 0);
-	if (!ref)
-		return 0;
-	if (found)
-		*found = ref->slot;
-	return ref->slot;
+	*index = ref ? ref->slot : 0;
+	if (ref && found)
+		*found = *index;
+	return slot_at(*index);
+}
+
+static __always_inline __u32 task_slot_index(struct task_struct *t)
+{
+	__u32 index;
+
+	task_slot(t, &index);
+	return index;
 }
 
 /* A thread's counters, as kernels have them. */

@@ -38,7 +38,7 @@ static __always_inline __u32 sample_slot(struct task_struct *t, struct cpu_slot 
 		return 0;
 	if (!c->since) { /* no switch since the start: the current thread has run all the time */
 		c->current_task = (__u64)t;
-		c->current_slot = task_slot(t);
+		c->current_slot = task_slot_index(t);
 		c->current_idle = !t->pid;
 		c->since = shared.started_ns;
 	}

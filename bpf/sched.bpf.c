@@ -87,11 +87,14 @@ static __noinline __u32 task_slot_first(struct task_struct *t, struct cpu_slot *
 	return index;
 }
 
-static __always_inline __u32 task_slot_make(struct task_struct *t, struct cpu_slot *c)
+static __always_inline struct slot *task_slot_make(struct task_struct *t, struct cpu_slot *c, __u32 *index)
 {
-	__u32 index = task_slot(t);
+	struct slot *s = task_slot(t, index);
 
-	return index ? index : task_slot_first(t, c);
+	if (s)
+		return s;
+	*index = task_slot_first(t, c);
+	return slot_at(*index);
 }
 
 /* How long the CPU's last `next` ran since its last switch-out that was seen, from the kernel; ~0: unknown. */
@@ -189,7 +192,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct cfs_rq *cfs_rq;
 	struct rq *rq;
 	__u32 out_index, in_index = 0;
-	struct slot *out, *in;
+	struct slot *out, *in = 0;
 	bool gap, late;
 	__u32 left = RING_YIELDED, lost_tid = 0;
 	__u64 stolen, ran = ~0ULL, cred, began;
@@ -206,17 +209,19 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	gap = c->current_task != (__u64)prev;
 	late = !gap && !c->current_slot && prev->pid; /* it had no slot when it came */
 	if (late)
-		c->current_slot = task_slot(prev);
+		c->current_slot = task_slot_index(prev);
 	if (!gap) {
 		out_index = c->current_slot;
 	} else {
 		if (c->current_task)
 			lost_tid = lose_current(c, cpu, &ran);
-		out_index = prev->pid ? task_slot_make(prev, c) : 0;
+		out_index = 0;
+		if (prev->pid)
+			task_slot_make(prev, c, &out_index);
 		c->current_slot = out_index;
 	}
 	if (next->pid)
-		in_index = task_slot_make(next, c);
+		in = task_slot_make(next, c, &in_index);
 
 	c->findings = (gap ? SWITCH_GAP : 0) | (late ? SWITCH_LATE : 0);
 	e.now = now;
@@ -230,7 +235,6 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	irq_none(c);
 
 	out = slot_at(out_index);
-	in = slot_at(in_index);
 	if (in)
 		slot_touch(in);
 	if (out)
@@ -359,8 +363,7 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 		return 0;
 	clock_follow_suspend(c, now);
 	c->wakings++;
-	index = task_slot(p);
-	s = slot_at(index);
+	s = task_slot(p, &index);
 	if (s) {
 		__u32 source = c->hardirq ? c->hardirq : softirq_now(c), tid = bpf_get_current_pid_tgid();
 		__u32 number = (source & 0xffff) < WAKER_NUMBER_MAX ? source & 0xffff : WAKER_NUMBER_MAX;
@@ -396,11 +399,12 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
 	struct slot *s, *parent;
+	__u32 index;
 	__u64 now;
 
 	if (!c)
 		return 0;
-	parent = slot_at(task_slot(bpf_get_current_task_btf())); /* not c->current_slot: its switch-in may have been missed */
+	parent = task_slot(bpf_get_current_task_btf(), &index); /* not c->current_slot: its switch-in may have been missed */
 	s = slot_at(slot_new(p, parent, c, false));
 	if (!s)
 		return 0;
@@ -451,8 +455,8 @@ int BPF_PROG(sched_process_exec, struct task_struct *p, int old_pid)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
-	__u32 index = task_slot(p);
-	struct slot *s = slot_at(index);
+	__u32 index;
+	struct slot *s = task_slot(p, &index);
 
 	if (!c || !s)
 		return 0;
@@ -468,9 +472,9 @@ int BPF_PROG(sched_process_exec, struct task_struct *p, int old_pid)
 SEC("tp_btf/task_rename")
 int BPF_PROG(task_rename, struct task_struct *p, const char *comm)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 cpu = bpf_get_smp_processor_id(), index;
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
-	struct slot *s = slot_at(task_slot(p));
+	struct slot *s = task_slot(p, &index);
 
 	if (!c || !s)
 		return 0;
