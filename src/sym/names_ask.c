@@ -30,27 +30,30 @@
 
 /* --- Asking */
 
-static void ask_symbols(struct names *n, struct file *f, const struct symbols_request *r, int fd)
+/* Returns whether it was sent. */
+static bool ask_symbols(struct names *n, struct file *f, const struct symbols_request *r, int fd)
 {
 	f->used_ns = clock_ns(CLOCK_MONOTONIC);
 	n->request = *r;
+	n->reading = f;
 	if (worker_ask(&n->symbols, r, sizeof(*r), fd))
-		n->reading = f;
-	else
-		worker_failed(&n->symbols);
+		return true;
+	symbols_gone(n);
+	return false;
 }
 
 /* Requests that @f is read. */
-static void ask_file(struct names *n, struct file *f, enum symbols_what what)
+static bool ask_file(struct names *n, struct file *f, enum symbols_what what)
 {
 	struct symbols_request r = { .what = what, .file = f->id };
 
-	ask_symbols(n, f, &r, what == SYMBOLS_KERNEL ? n->o.kallsyms_fd : -1);
+	return ask_symbols(n, f, &r, what == SYMBOLS_KERNEL ? n->o.kallsyms_fd : -1);
 }
 
 static void ask_names_file(struct names *n, struct file *f, enum symbols_what what)
 {
-	ask_file(n, f, what);
+	if (!ask_file(n, f, what))
+		return;
 	n->kernel_reads += f == &n->kernel;
 	f->state = what == SYMBOLS_DEBUG ? FILE_DEBUG_READING : FILE_READING;
 }
@@ -63,8 +66,8 @@ static void ask_names(struct names *n, struct file *f)
 		r.at[r.nr] = f->wanted[f->nr_wanted - 1 - r.nr];
 		r.nr++;
 	}
-	f->nr_wanted -= r.nr;
-	ask_symbols(n, f, &r, -1);
+	if (ask_symbols(n, f, &r, -1))
+		f->nr_wanted -= r.nr;
 }
 
 /* The names requested last will not be answered: requests them again. */
@@ -176,8 +179,7 @@ static void table_next(struct names *n)
 	}
 	if (!next)
 		return;
-	next->table_asked = true;
-	ask_file(n, next, SYMBOLS_TABLE);
+	next->table_asked = ask_file(n, next, SYMBOLS_TABLE);
 }
 
 /* Requests a source, or, if its file must be opened first, the file. */
@@ -189,8 +191,7 @@ static void ask_source(struct names *n, struct source *s, struct file *f)
 	if (f->no_lines) {
 		s->asked = true;
 	} else if (f->debug_lines ? f->debug_held : f->held) {
-		s->asked = true;
-		ask_symbols(n, f, &r, -1);
+		s->asked = ask_symbols(n, f, &r, -1);
 	} else if (f->debug_lines || f->about.lines) {
 		f->reopen = !f->debug_lines;
 		f->reopen_debug = f->debug_lines;
@@ -229,10 +230,10 @@ static void source_next(struct names *n)
 
 /* --- Answers */
 
-/* A new symbols helper knows none of the files that the old one had open or had read: they are opened again when
- * needed. */
-static void files_again(struct names *n)
+/* A new helper knows none of the files that the old one had open or had read: they are opened again when needed. */
+void symbols_gone(struct names *n)
 {
+	worker_failed(&n->symbols);
 	for (size_t i = 0; i < n->files.room; i++) {
 		struct file *f = n->files.entries[i].value;
 
@@ -322,8 +323,7 @@ static void symbols_failed(struct names *n, int err)
 	struct file *f = worker_busy(&n->symbols) ? n->reading : NULL;
 	uint32_t helper = n->symbols.helper.id;
 
-	worker_failed(&n->symbols);
-	files_again(n);
+	symbols_gone(n);
 	if (!f || (n->request.what == SYMBOLS_CLOSE && err != -ETIMEDOUT)) /* nothing of it was read */
 		return;
 	if (f != &n->kernel && err == -ETIMEDOUT)

@@ -115,7 +115,7 @@ void forget_next(struct names *n)
 	if (n->symbols.helper.socket < 0) /* a helper that has ended knows nothing */
 		forget(n, true);
 	else if (worker_ready(&n->symbols) && !worker_ask(&n->symbols, &r, sizeof(r), -1))
-		worker_failed(&n->symbols);
+		symbols_gone(n);
 }
 
 void forget_answered(struct names *n)

@@ -245,8 +245,10 @@ void forget_answered(struct names *n);
 
 /* names_ask.c: */
 
-/* ask_next - gives idle helpers something to do. ask_answers - takes their answers. */
+/* ask_next - gives idle helpers something to do. ask_answers - takes their answers. symbols_gone - the symbols helper has
+ * ended, or is given up: what it had open is opened again. */
 void ask_next(struct names *n);
 void ask_answers(struct names *n);
+void symbols_gone(struct names *n);
 
 #endif

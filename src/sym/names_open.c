@@ -162,7 +162,7 @@ void close_next(struct names *n)
 	if (worker_ask(&n->symbols, &r, sizeof(r), -1))
 		n->reading = oldest;
 	else
-		worker_failed(&n->symbols);
+		symbols_gone(n);
 }
 
 /* --- Asking */

@@ -40,6 +40,24 @@ pid_t __wrap_helper_pid(uint32_t id)
 	return symbols ? getpid() : 0;
 }
 
+/* CPU time of the helpers, which all wait. */
+static uint64_t cpu_ns;
+
+uint64_t __wrap_process_cpu_ns(pid_t pid);
+char __wrap_process_state(pid_t tid);
+
+uint64_t __wrap_process_cpu_ns(pid_t pid)
+{
+	(void)pid;
+	return cpu_ns;
+}
+
+char __wrap_process_state(pid_t tid)
+{
+	(void)tid;
+	return 'S';
+}
+
 static int play(struct worker *w)
 {
 	int ends[2];
@@ -61,6 +79,7 @@ static int begin(void **state)
 
 	(void)state;
 	now = MINUTE;
+	cpu_ns = 0;
 	names = names_new(&o);
 	return !names;
 }
@@ -477,6 +496,32 @@ static int asked_symbols(void)
 	return recv(symbols, &r, sizeof(r), 0) == sizeof(r) ? (int)r.what : -1;
 }
 
+static void send_name(uint64_t at)
+{
+	const struct symbols_names name = { .what = SYMBOLS_RESOLVE, .file = 1, .nr = 1, .at = { at },
+					    .kinds = { NAME_SYMBOL }, .names = "main" };
+
+	assert_int_equal(asked_symbols(), SYMBOLS_RESOLVE);
+	send(symbols, &name, offsetof(struct symbols_names, names) + sizeof("main"), 0);
+	names_work(names);
+}
+
+static void send_loaded(void)
+{
+	static const struct symbols_loaded loaded = { .what = SYMBOLS_FILE, .file = 1, .whole = true, .lines = true };
+
+	assert_int_equal(asked_symbols(), SYMBOLS_FILE);
+	send(symbols, &loaded, sizeof(loaded), 0);
+}
+
+/* The symbols helper has ended, and is replaced. */
+static void replace_symbols(void)
+{
+	close(symbols);
+	names_work(names);
+	symbols = play(&names->symbols);
+}
+
 /* A file with line numbers that was read and closed. */
 static struct file *closed_file(uint32_t id)
 {
@@ -542,35 +587,26 @@ TEST(frames, have_debug_information_of_another_process)
 
 TEST(frames, with_names_have_source_lines_after_the_helper_was_replaced)
 {
-	static const struct symbols_loaded loaded = { .what = SYMBOLS_FILE, .file = 1, .whole = true, .lines = true };
-	static const struct symbols_names name = { .what = SYMBOLS_RESOLVE, .file = 1, .nr = 1, .at = { 0x10 },
-						   .kinds = { NAME_SYMBOL }, .names = "main" };
 	struct file *f = closed_file(1);
 
 	names_frame(names, frame_of(1, 0x10), 1);
 	answer(1, 0x10, "main");
 	f->nr_wanted = 0;
-	close(symbols);
-	names_work(names);
-	symbols = play(&names->symbols);
+	replace_symbols();
 	names_source(names, frame_of(1, 0x10));
 	assert_int_equal(asked_open(), 1);
 	answer_open(1, 0);
-	assert_int_equal(asked_symbols(), SYMBOLS_FILE);
-	send(symbols, &loaded, sizeof(loaded), 0);
-	assert_int_equal(asked_symbols(), SYMBOLS_RESOLVE);
-	send(symbols, &name, offsetof(struct symbols_names, names) + sizeof("main"), 0);
+	send_loaded();
+	send_name(0x10);
 	assert_int_equal(asked_symbols(), SYMBOLS_SOURCE);
 	assert_int_equal(names_pending(names), 0);
 }
 
-/* The symbols helper ends while it works on a request of this kind, and is replaced. */
+/* It ends while it works on a request of this kind. */
 static void end_helper(int what)
 {
 	assert_int_equal(asked_symbols(), what);
-	close(symbols);
-	names_work(names);
-	symbols = play(&names->symbols);
+	replace_symbols();
 }
 
 /* The kernel ends helpers first when memory runs out: once in a while is not the file's fault, nor while it is closed. */
@@ -594,6 +630,30 @@ TEST(frames, of_a_file_that_ends_two_helpers_have_no_names)
 	assert_int_equal(f->err, -EOWNERDEAD);
 }
 
+/* That the symbols helper has ended is noticed when it is to read a file, or to look up names. */
+TEST(frames, are_requested_again_when_a_request_cannot_be_sent)
+{
+	static const enum file_state states[] = { FILE_OPEN, FILE_READY };
+	const struct file_event e = { .id = 1, .tgid = 1 };
+	struct file *f = closed_file(1);
+
+	for (int i = 0; i < 2; i++) {
+		f->state = states[i];
+		f->held = true;
+		names->nr_held = 1;
+		names_frame(names, frame_of(1, i), 1);
+		close(symbols);
+		names_file(names, &e);
+		symbols = play(&names->symbols);
+		assert_int_equal(names_pending(names), 1);
+		assert_int_equal(asked_open(), 1);
+		answer_open(1, 0);
+		send_loaded();
+		send_name(i);
+		assert_int_equal(names_pending(names), 0);
+	}
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(frames_##name, begin, end)
@@ -609,5 +669,6 @@ int main(void)
 		  CASE(of_a_deleted_file_have_source_lines_through_another_process),
 		  CASE(have_debug_information_of_another_process),
 		  CASE(with_names_have_source_lines_after_the_helper_was_replaced),
-		  CASE(of_a_file_that_ends_two_helpers_have_no_names));
+		  CASE(of_a_file_that_ends_two_helpers_have_no_names),
+		  CASE(are_requested_again_when_a_request_cannot_be_sent));
 }
