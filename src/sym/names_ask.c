@@ -22,7 +22,7 @@
 /* Reading a file is given up after this many slices: a second of CPU time for each 5. */
 #define SLICES_MAX 150
 
-/* Further attempts after a file system did not answer. */
+/* Further attempts to read a file whose file system did not answer. */
 #define LATE_MAX 2
 
 /* A file is to blame if two helpers end within this time while they work on it. A second attempt takes less. */
@@ -349,6 +349,7 @@ static void file_loaded(struct file *f, const struct symbols_loaded *a)
 		f->about.build_id_bytes = 0;
 	if (f->about.segments.nr > SYMBOLS_SEGMENTS)
 		f->about.segments.nr = 0;
+	f->late = 0;
 	f->debug_read = false;
 	/* Debug information found earlier is read again by a new helper. */
 	f->state = f->debug_held || wants_debug(f) ? FILE_DEBUG : FILE_READY;

@@ -21,6 +21,7 @@ bool forget_begin(struct names *n, struct file *f)
 	f->forget = f->table_asked = true;
 	f->reopen = f->reopen_debug = false;
 	f->slices = 0;
+	f->again_at = 0;
 	file_wake(n, f);
 	return true;
 }

@@ -33,9 +33,10 @@ struct file {
 	bool reopen, reopen_debug; /* the helper needs it open again */
 	uint64_t used_ns;         /* last use by the symbols helper */
 	char *path;               /* its path when first opened; NULL: never opened */
-	int late;                 /* times its file system did not answer the symbols helper */
+	int late;                 /* times its file system did not answer the symbols helper since it was read */
 	uint64_t ended_until;     /* a symbols helper ended: if another one does before this time, the file is to blame */
-	int asked;                /* times it was requested to be reported again */
+	int asked;                /* times it could not be opened */
+	uint64_t again_at;        /* its file system did not answer: it is requested again at this time; 0: it is not */
 	uint32_t debug_attempt;   /* next place to look for its debug information */
 	struct file_event event;
 	struct symbols_loaded about;

@@ -15,6 +15,11 @@
 /* Times that a file which could not be opened is requested again. */
 #define ASK_MAX 20
 
+/* If its file system did not answer, it is requested again for as long as that takes, after a pause that doubles up to
+ * LATE_DOUBLED times. */
+#define LATE_NS 1000000000ULL
+#define LATE_DOUBLED 5
+
 /* A file is closed after this long without use, so that its disk space can be freed and its mount unmounted. With
  * more than HELD_MAX files open, the one unused for longest is closed. */
 #define IDLE_NS 15000000000ULL
@@ -52,7 +57,7 @@ void file_wake(struct names *n, struct file *f)
 /* Whether there is nothing to do for it until a name is requested or a mapping is reported. */
 static bool rests(const struct file *f)
 {
-	if (f->held || f->debug_held || f->reopen || f->reopen_debug || f->forget)
+	if (f->held || f->debug_held || f->reopen || f->reopen_debug || f->again_at || f->forget)
 		return false;
 	switch (f->state) {
 	case FILE_GONE:
@@ -208,19 +213,29 @@ static bool wants_debug_open(const struct file *f)
 	return !f->debug_held && (f->state == FILE_DEBUG || f->reopen_debug);
 }
 
+/* The file did not answer, and may do so now. Another process may have it mapped. */
+static void late_again(const struct names *n, struct file *f)
+{
+	f->again_at = 0;
+	if (n->o.ask_again)
+		n->o.ask_again(n->o.arg, &f->event.key);
+}
+
 /* Opens new files first, then those that failed before, as a sick process's files fail each time, then debug
  * information; last it looks for debug information again. */
 void open_next(struct names *n)
 {
 	struct file *next = NULL, *debug = NULL;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	let_rest(n);
-	if (!worker_ready(&n->open) || !link_helpers(&n->open, &n->symbols, n->linked) ||
-	    clock_ns(CLOCK_MONOTONIC) < n->pause_until)
+	if (!worker_ready(&n->open) || !link_helpers(&n->open, &n->symbols, n->linked) || now < n->pause_until)
 		return;
 	for (size_t i = 0; i < n->nr_active; i++) {
 		struct file *f = n->active[i];
 
+		if (f->again_at && now >= f->again_at && !file_is_sick(n, f))
+			late_again(n, f);
 		if (wants_open(f) && (!next || f->asked < next->asked) && !file_is_sick(n, f))
 			next = f;
 		else if (wants_debug_open(f) && !file_is_sick(n, f))
@@ -243,6 +258,15 @@ static void put_off(struct names *n, struct file *f)
 	file_forget_wanted(n, f);
 }
 
+/* When a file that did not answer is worth another attempt. */
+static uint64_t late_until(struct file *f)
+{
+	uint64_t pause = LATE_NS << (f->asked < LATE_DOUBLED ? f->asked : LATE_DOUBLED);
+
+	f->asked += f->asked < LATE_DOUBLED;
+	return clock_ns(CLOCK_MONOTONIC) + pause;
+}
+
 /* There is no file of a JIT compiler, or none that is trusted. It may be written later. */
 static void jit_gone(struct names *n, struct file *f, int err)
 {
@@ -255,9 +279,11 @@ static void jit_gone(struct names *n, struct file *f, int err)
 }
 
 /* Another process may have it mapped. */
-static void ask_again(const struct names *n, struct file *f)
+static void ask_again(const struct names *n, struct file *f, int err)
 {
-	if (f->asked++ < ASK_MAX && n->o.ask_again)
+	if (err == -ETIMEDOUT)
+		f->again_at = late_until(f);
+	else if (f->asked++ < ASK_MAX && n->o.ask_again)
 		n->o.ask_again(n->o.arg, &f->event.key);
 }
 
@@ -270,7 +296,7 @@ static void file_gone(struct names *n, struct file *f, int err)
 	}
 	put_off(n, f);
 	f->state = FILE_GONE;
-	ask_again(n, f);
+	ask_again(n, f, err);
 }
 
 /* The requested file cannot be opened. */
@@ -280,7 +306,7 @@ static void not_opened(struct names *n, struct file *f, int err)
 		if (n->sources[i].frame >> FRAME_FILE_SHIFT == f->id)
 			n->sources[i].asked = true;
 	if (f->reopen && n->opening_what == OPEN_MAPPED)
-		ask_again(n, f);
+		ask_again(n, f, err);
 	f->reopen = f->reopen_debug = false;
 	if (f->state == FILE_DEBUG)
 		debug_not_found(n, f);
@@ -315,6 +341,7 @@ static void opened(struct names *n, struct file *f, const struct open_answer *a)
 	hold(n, f, &f->held);
 	f->missing = f->reopen = false;
 	f->asked = 0;
+	f->again_at = 0;
 	if (f->state == FILE_OPENING)
 		f->state = FILE_OPEN;
 	if (!f->path && a->path[0] == '/' && memchr(a->path, '\0', sizeof(a->path)))

@@ -470,11 +470,12 @@ TEST(frames, of_a_file_with_too_much_debug_information_keep_their_names)
 
 /* --- Files that are opened again */
 
-/* Takes the next request to open a file, and returns whose; 0: there is none. */
+/* Takes the next request to open a file, and returns whose; 0: there is none. The first look can find that one is due. */
 static uint32_t asked_open(void)
 {
 	struct open_request r;
 
+	names_work(names);
 	names_work(names);
 	return recv(opener, &r, sizeof(r), 0) == sizeof(r) ? r.tgid : 0;
 }
@@ -654,6 +655,70 @@ TEST(frames, are_requested_again_when_a_request_cannot_be_sent)
 	}
 }
 
+/* The open helper does not answer, and is replaced. */
+static void replace_opener(void)
+{
+	close(opener);
+	names_work(names);
+	opener = play(&names->open);
+}
+
+/* It is opened again for as long as that takes, ever more rarely. */
+TEST(frames, of_a_file_system_that_was_silent_for_minutes_get_their_names)
+{
+	const struct file_event e = { .id = 1, .tgid = 1 };
+	uint64_t until = now + 2 * MINUTE;
+	int attempts = 0;
+
+	play_helpers();
+	names->o.ask_again = count_asked;
+	asked_again = 1;
+	names_frame(names, frame_of(1, 0x10), 1);
+	for (; now < until || !asked_again; now += SECOND / 4) {
+		if (asked_again)
+			names_file(names, &e);
+		names_frame(names, frame_of(1, 0x10), 1);
+		asked_again = 0;
+		if (asked_open() == 1) {
+			replace_opener();
+			attempts++;
+			assert_int_equal(names_pending(names), 0);
+		}
+		assert_true(now < until + MINUTE);
+	}
+	assert_in_range(attempts, 5, 10);
+	asked_again = 0;
+	names_file(names, &e);
+	assert_int_equal(asked_open(), 1);
+	answer_open(1, 0);
+	send_loaded();
+	send_name(0x10);
+	assert_string_equal(names_frame(names, frame_of(1, 0x10), 1)->name, "main");
+	now += MINUTE;
+	names_work(names);
+	assert_int_equal(asked_again, 0);
+}
+
+/* Its file system answers again each time. */
+TEST(frames, of_a_file_whose_reading_was_late_get_their_names)
+{
+	struct file *f = closed_file(1);
+
+	for (uint64_t at = 0; at < 5; at++) {
+		names_frame(names, frame_of(1, at), 1);
+		assert_int_equal(asked_symbols(), SYMBOLS_RESOLVE);
+		now += 4 * SECOND;
+		names_work(names);
+		replace_symbols();
+		assert_int_equal(f->state, FILE_CLOSED);
+		assert_int_equal(asked_open(), 1);
+		answer_open(1, 0);
+		send_loaded();
+		send_name(at);
+		assert_string_equal(names_frame(names, frame_of(1, at), 1)->name, "main");
+	}
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(frames_##name, begin, end)
@@ -670,5 +735,7 @@ int main(void)
 		  CASE(have_debug_information_of_another_process),
 		  CASE(with_names_have_source_lines_after_the_helper_was_replaced),
 		  CASE(of_a_file_that_ends_two_helpers_have_no_names),
-		  CASE(are_requested_again_when_a_request_cannot_be_sent));
+		  CASE(are_requested_again_when_a_request_cannot_be_sent),
+		  CASE(of_a_file_system_that_was_silent_for_minutes_get_their_names),
+		  CASE(of_a_file_whose_reading_was_late_get_their_names));
 }
