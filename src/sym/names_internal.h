@@ -52,7 +52,7 @@ struct file {
 	size_t nr_wanted, wanted_room;
 	uint64_t *unknown;        /* places without a name when it was last read: file_unnamed() */
 	size_t nr_unknown, unknown_room;
-	uint64_t read_ns;         /* when it was read, or was not there */
+	uint64_t read_ns;         /* when it was read, or was not there; if it did not answer, the end of the pause */
 	bool missing;             /* the process lives, and its JIT compiler has written no file of names so far */
 	int slices;               /* slices read so far; 0: it is not being read in slices */
 	int err;                  /* what is wrong with it, 0: nothing */

@@ -271,10 +271,10 @@ static uint64_t late_until(struct file *f)
 static void jit_gone(struct names *n, struct file *f, int err)
 {
 	f->missing = err == -ENOENT;
-	if (f->missing)
+	if (f->missing || err == -ETIMEDOUT)
 		put_off(n, f);
 	file_forget_wanted(n, f);
-	f->read_ns = clock_ns(CLOCK_MONOTONIC);
+	f->read_ns = err == -ETIMEDOUT ? late_until(f) : clock_ns(CLOCK_MONOTONIC);
 	f->state = FILE_READY;
 }
 

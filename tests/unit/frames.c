@@ -719,6 +719,23 @@ TEST(frames, of_a_file_whose_reading_was_late_get_their_names)
 	}
 }
 
+TEST(frames, of_a_jit_compiler_are_looked_for_again_when_its_file_was_late)
+{
+	play_helpers();
+	names_frame(names, anonymous(0x1000), 5);
+	for (int seconds = 1; seconds <= 4; seconds *= 2) {
+		assert_int_equal(asked_open(), 5);
+		replace_opener();
+		assert_int_equal(names_pending(names), 0);
+		now += seconds * SECOND;
+		assert_int_equal(asked_open(), 0);
+		now += SECOND;
+	}
+	assert_int_equal(asked_open(), 5);
+	answer_open(5 | JIT_FILE, 0);
+	assert_int_equal(asked_symbols(), SYMBOLS_PERF_MAP);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(frames_##name, begin, end)
@@ -737,5 +754,6 @@ int main(void)
 		  CASE(of_a_file_that_ends_two_helpers_have_no_names),
 		  CASE(are_requested_again_when_a_request_cannot_be_sent),
 		  CASE(of_a_file_system_that_was_silent_for_minutes_get_their_names),
-		  CASE(of_a_file_whose_reading_was_late_get_their_names));
+		  CASE(of_a_file_whose_reading_was_late_get_their_names),
+		  CASE(of_a_jit_compiler_are_looked_for_again_when_its_file_was_late));
 }
