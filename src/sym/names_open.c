@@ -208,15 +208,17 @@ static bool wants_open(const struct file *f)
 	return f->state == FILE_NEW || (f->state == FILE_CLOSED && (f->nr_wanted || !f->table_asked)) || f->reopen;
 }
 
-static bool wants_debug_open(const struct file *f)
+/* Lines of a place that is left alone for now wait for it. */
+static bool wants_debug_open(const struct names *n, const struct file *f)
 {
-	return !f->debug_held && (f->state == FILE_DEBUG || f->reopen_debug);
+	return !f->debug_held && (f->state == FILE_DEBUG || (f->reopen_debug && !places_pause(n, f->debug_where)));
 }
 
 /* The file did not answer, and may do so now. Another process may have it mapped. */
-static void late_again(const struct names *n, struct file *f)
+static void late_again(struct names *n, struct file *f)
 {
 	f->again_at = 0;
+	sources_again(n, f);
 	if (n->o.ask_again)
 		n->o.ask_again(n->o.arg, &f->event.key);
 }
@@ -238,7 +240,7 @@ void open_next(struct names *n)
 			late_again(n, f);
 		if (wants_open(f) && (!next || f->asked < next->asked) && !file_is_sick(n, f))
 			next = f;
-		else if (wants_debug_open(f) && !file_is_sick(n, f))
+		else if (wants_debug_open(n, f) && !file_is_sick(n, f))
 			debug = f;
 	}
 	if (next && n->nr_held < HELD_MAX)
@@ -305,7 +307,7 @@ static void not_opened(struct names *n, struct file *f, int err)
 	for (int i = 0; (f->reopen || f->reopen_debug) && i < SOURCES; i++)
 		if (n->sources[i].frame >> FRAME_FILE_SHIFT == f->id)
 			n->sources[i].asked = true;
-	if (f->reopen && n->opening_what == OPEN_MAPPED)
+	if (f->reopen ? n->opening_what == OPEN_MAPPED : f->reopen_debug && err == -ETIMEDOUT)
 		ask_again(n, f, err);
 	f->reopen = f->reopen_debug = false;
 	if (f->state == FILE_DEBUG)
@@ -336,6 +338,7 @@ static void opened(struct names *n, struct file *f, const struct open_answer *a)
 		f->debug_where = n->opening_found;
 		f->debug_attempt = a->attempt;
 		f->reopen_debug = false;
+		f->asked = 0;
 		return;
 	}
 	hold(n, f, &f->held);

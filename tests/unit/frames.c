@@ -736,6 +736,33 @@ TEST(frames, of_a_jit_compiler_are_looked_for_again_when_its_file_was_late)
 	assert_int_equal(asked_symbols(), SYMBOLS_PERF_MAP);
 }
 
+/* Also where only the folder with its debug information is left alone for a while. */
+TEST(frames, have_source_lines_when_the_debug_information_was_late)
+{
+	static const uint32_t found[] = { OPEN_FOUND, OPEN_FOUND_HOST };
+	struct file *f = closed_file(1);
+
+	f->debug_lines = true;
+	for (int i = 0; i < 2; i++) {
+		const struct open_answer a = { .id = 1, .found = found[i] };
+		int seconds = 0;
+
+		f->debug_where = OPEN_FOUND_HOST;
+		names_source(names, frame_of(1, i));
+		assert_int_equal(asked_open(), 1);
+		send(opener, &a, sizeof(a), 0);
+		names_work(names);
+		replace_opener();
+		for (; seconds < 20 && !asked_open(); seconds++)
+			now += SECOND;
+		assert_int_equal(seconds, i ? 10 : 1);
+		answer_open(1, 0);
+		assert_int_equal(asked_symbols(), SYMBOLS_SOURCE);
+		replace_symbols();
+		f->state = FILE_READY;
+	}
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(frames_##name, begin, end)
@@ -755,5 +782,6 @@ int main(void)
 		  CASE(are_requested_again_when_a_request_cannot_be_sent),
 		  CASE(of_a_file_system_that_was_silent_for_minutes_get_their_names),
 		  CASE(of_a_file_whose_reading_was_late_get_their_names),
-		  CASE(of_a_jit_compiler_are_looked_for_again_when_its_file_was_late));
+		  CASE(of_a_jit_compiler_are_looked_for_again_when_its_file_was_late),
+		  CASE(have_source_lines_when_the_debug_information_was_late));
 }
