@@ -102,9 +102,16 @@ void worker_done(struct worker *w)
 	w->deadline = 0;
 }
 
+uint64_t worker_cpu_ns(const struct worker *w)
+{
+	uint64_t cpu = process_cpu_ns(helper_pid(w->helper.id));
+
+	return cpu > w->cpu_before ? cpu - w->cpu_before : 0;
+}
+
 bool worker_spent(const struct worker *w)
 {
-	return w->deadline && w->cpu_max_ns && process_cpu_ns(helper_pid(w->helper.id)) > w->cpu_before + w->cpu_max_ns;
+	return w->deadline && w->cpu_max_ns && worker_cpu_ns(w) > w->cpu_max_ns;
 }
 
 bool worker_late(struct worker *w)

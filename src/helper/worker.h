@@ -50,9 +50,10 @@ void worker_done(struct worker *w);
 bool worker_is_stuck(const struct worker *w, uint32_t id);
 
 /* worker_late - whether the answer is overdue, though the helper had a CPU. worker_spent - whether it used more CPU
- * time than allowed. */
+ * time than allowed. worker_cpu_ns - CPU time that it has used since the request, if that is limited; 0: it has ended. */
 bool worker_late(struct worker *w);
 bool worker_spent(const struct worker *w);
+uint64_t worker_cpu_ns(const struct worker *w);
 
 /* worker_failed - it is late, has ended, or gave a wrong answer: kills it. */
 void worker_failed(struct worker *w);

@@ -19,8 +19,10 @@
 /* With more processes that have JIT code and no file of names, each is looked for less often: 40 a second in all. */
 #define MISSING_OFTEN 16
 
-/* Reading a file is given up after this many slices: a second of CPU time for each 5. */
-#define SLICES_MAX 150
+/* Reading a file is given up after this CPU time; and, as a slow disk or a busy host can leave little of it, after this many
+ * slices, of 200 ms each. */
+#define FILE_CPU_NS 30000000000ULL
+#define SLICES_MAX 3000
 
 /* Further attempts to read a file whose file system did not answer. */
 #define LATE_MAX 2
@@ -363,7 +365,8 @@ static void loaded(struct names *n, struct file *f, const struct symbols_loaded 
 	}
 	if (a->what == SYMBOLS_DEBUG)
 		f->refused_ns += clock_ns(CLOCK_MONOTONIC) - f->used_ns;
-	if (a->err == -EAGAIN && ++f->slices <= SLICES_MAX)
+	f->cpu_ns = (f->slices ? f->cpu_ns : 0) + worker_cpu_ns(&n->symbols);
+	if (a->err == -EAGAIN && ++f->slices <= SLICES_MAX && f->cpu_ns <= FILE_CPU_NS)
 		return;
 	f->slices = 0;
 	f->state = FILE_READY;

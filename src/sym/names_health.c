@@ -33,7 +33,7 @@ static const char *reason(int err)
 {
 	switch (-err) {
 	case ETIME:
-		return "reading it takes too much CPU time";
+		return "reading it takes too long";
 	case ETIMEDOUT:
 		return "its file system does not answer";
 	case EOWNERDEAD:

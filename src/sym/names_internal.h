@@ -55,6 +55,7 @@ struct file {
 	uint64_t read_ns;         /* when it was read, or was not there; if it did not answer, the end of the pause */
 	bool missing;             /* the process lives, and its JIT compiler has written no file of names so far */
 	int slices;               /* slices read so far; 0: it is not being read in slices */
+	uint64_t cpu_ns;          /* CPU time that these took */
 	int err;                  /* what is wrong with it, 0: nothing */
 	bool no_debug, no_lines;  /* reading its debug information, or its line numbers, ended helpers: not tried
 				   * again */

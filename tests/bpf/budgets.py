@@ -230,7 +230,7 @@ HOSTILE = (
     ("a million symbols without an end", names_without_end, None),
     ("sections of 1.9 GiB that are a hole", sparse, "it is shorter than its headers claim"),
     ("a packed symbol table of 192 MiB", bomb, "it is broken"),
-    ("a name that becomes endless", endless_name, "reading it takes too much CPU time"),
+    ("a name that becomes endless", endless_name, "reading it takes too long"),
     ("rules of half the unwind tables", thief, "no unwind table: it exceeds the limits"),
     ("a JIT's map of a million lines", long_map, None),
     ("a JIT's map of one line of 1.2 GiB", long_line, None),

@@ -431,8 +431,8 @@ TEST(frames, of_modules_are_looked_up_after_each_reading_of_the_kernels_symbols)
 	assert_string_equal(names_frame(names, of_module, 1)->module, "[xfs]");
 }
 
-/* The symbols helper reports that it has read a part of a file, time and again. */
-static void read_endlessly(uint32_t what, struct file *f)
+/* The symbols helper reports @times times that it has read a part of a file, in @ns of CPU time. */
+static void read_parts(uint32_t what, struct file *f, int times, uint64_t ns)
 {
 	const struct symbols_loaded part = { .what = what, .file = f->id, .err = -EAGAIN };
 	int ends[2];
@@ -440,8 +440,10 @@ static void read_endlessly(uint32_t what, struct file *f)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
 	names->symbols.helper.socket = ends[0];
 	names->request.what = what;
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < times; i++) {
 		names->symbols.deadline = now + SECOND;
+		names->symbols.cpu_before = cpu_ns;
+		cpu_ns += ns;
 		names->reading = f;
 		assert_int_equal(send(ends[1], &part, sizeof(part), 0), sizeof(part));
 		names_work(names);
@@ -458,14 +460,32 @@ TEST(frames, of_a_file_with_too_much_debug_information_keep_their_names)
 	names_frame(names, frame_of(1, 1), 1);
 	f = map_get(&names->files, 1);
 	f->state = FILE_DEBUG_READING;
-	read_endlessly(SYMBOLS_DEBUG, f);
+	read_parts(SYMBOLS_DEBUG, f, 1000, SECOND / 5);
 	assert_int_equal(f->state, FILE_READY);
 	assert_int_equal(f->nr_wanted, 1);
 	assert_true(f->no_debug && f->err == -ETIME);
 	f->state = FILE_READING;
-	read_endlessly(SYMBOLS_FILE, f);
+	read_parts(SYMBOLS_FILE, f, 1000, SECOND / 5);
 	assert_int_equal(f->state, FILE_BAD);
 	assert_int_equal(f->nr_wanted, 0);
+}
+
+/* On a slow disk, or beside many busy threads, the helper has hardly any CPU time. */
+TEST(frames, of_a_file_that_is_read_slowly_get_their_names)
+{
+	struct file *f;
+
+	report(1);
+	names_frame(names, frame_of(1, 1), 1);
+	f = map_get(&names->files, 1);
+	for (int i = 0; i < 2; i++) {
+		f->state = FILE_READING;
+		read_parts(SYMBOLS_FILE, f, 1000, SECOND / 50);
+		assert_int_equal(f->state, FILE_READING);
+		f->slices = 0; /* it is read from the beginning */
+	}
+	read_parts(SYMBOLS_FILE, f, 10000, 0);
+	assert_int_equal(f->state, FILE_BAD);
 }
 
 /* --- Files that are opened again */
@@ -775,6 +795,7 @@ int main(void)
 		  CASE(more_than_the_most), CASE(of_the_kernel_without_a_symbol_are_looked_up_once_more),
 		  CASE(of_modules_are_looked_up_after_each_reading_of_the_kernels_symbols),
 		  CASE(of_a_file_with_too_much_debug_information_keep_their_names),
+		  CASE(of_a_file_that_is_read_slowly_get_their_names),
 		  CASE(of_a_deleted_file_have_source_lines_through_another_process),
 		  CASE(have_debug_information_of_another_process),
 		  CASE(with_names_have_source_lines_after_the_helper_was_replaced),
