@@ -113,6 +113,7 @@ static void read_about(const struct elf_file *f, struct elf_found *found)
 			read_debuglink(f, &sh, found);
 		else if (sh.sh_type == SHT_PROGBITS && !found->lines)
 			found->lines = elf_section_is(f, &sh, ".debug_line");
+		found->go |= sh.sh_type == SHT_PROGBITS && elf_section_is(f, &sh, ".go.buildinfo");
 	}
 }
 

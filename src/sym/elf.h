@@ -15,6 +15,7 @@ struct elf_found {
 	struct functions functions;
 	bool whole;           /* elf_read(): has all functions: in .symtab, its short form .gnu_debugdata, or .gopclntab */
 	bool lines;           /* line numbers */
+	bool go;              /* it is a Go program */
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];
 	char debuglink[128];  /* name of its debug information file, "": none */

@@ -128,7 +128,8 @@ static void table(int socket, const struct symbols_request *r)
 
 /* --- Names */
 
-/* A part of a function that the compiler has moved elsewhere counts as the function: cuts ".cold" and ".cold.3". */
+/* A part of a function that the compiler has moved elsewhere counts as the function: cuts ".cold" and ".cold.3". In Go, and in code
+ * of JIT compilers, these are names of functions. */
 static void cut_cold(char *name)
 {
 	char *cold = strstr(name, ".cold");
@@ -154,18 +155,19 @@ static char *demangle(const char *name)
 	return stub;
 }
 
-/* Adds a name in source form: C++ and Rust names are demangled. @of_kernel: " [module]" can follow it. */
-static void put_name(struct symbols_names *a, enum name_kind kind, char *name, bool of_kernel)
+/* Adds a name in source form: C++ and Rust names are demangled. @k: its file; NULL: the kernel, where " [module]" can follow it. */
+static void put_name(struct symbols_names *a, enum name_kind kind, char *name, const struct known *k)
 {
 	size_t room = sizeof(a->names) - a->bytes, len;
 	char fits[SYMBOLS_NAME], module[64] = "", *plain = NULL, *space;
 	const char *text;
 
 	if (kind == NAME_SYMBOL) {
-		space = name + (of_kernel ? strcspn(name, " ") : strlen(name));
+		space = name + (k ? strlen(name) : strcspn(name, " "));
 		snprintf(module, sizeof(module), "%s", space);
 		*space = '\0';
-		cut_cold(name);
+		if (!(a->file & JIT_FILE || (k && k->found.go)))
+			cut_cold(name);
 		plain = demangle(name);
 	}
 	text = plain ? plain : kind ? name : "";
@@ -199,7 +201,7 @@ static void resolve(int socket, const struct symbols_request *r)
 		kind = find_name(r, k, r->at[i], buf);
 		if (kind < 0)
 			break;
-		put_name(&a, kind, buf, !r->file);
+		put_name(&a, kind, buf, k);
 		a.kinds[a.nr] = kind;
 		a.at[a.nr++] = r->at[i];
 	}

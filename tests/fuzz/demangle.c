@@ -12,18 +12,19 @@ void symbols_run_here(int socket);
 void fuzz_demangle(const uint8_t *bytes, size_t size)
 {
 	static struct symbols_names a;
+	static const struct known file;
 	char *name = fuzz_text(bytes, size), *copy = strdup(name), brief[SYMBOLS_NAME];
 	size_t len;
 
 	a.bytes = 0;
-	put_name(&a, NAME_SYMBOL, name, size & 1);
+	put_name(&a, NAME_SYMBOL, name, size & 1 ? NULL : &file);
 	fuzz_check(a.bytes && a.bytes <= SYMBOLS_NAME && strlen(a.names) == a.bytes - 1, "%u bytes", a.bytes);
 	len = short_name(brief, sizeof(brief), copy);
 	fuzz_check(len < sizeof(brief) && len <= strlen(copy) && strlen(brief) == len, "%zu bytes", len);
 	if (strcmp(a.names, name))
 		fuzz_outcome(a.names);
 	a.bytes = sizeof(a.names) - 16; /* it is cut to fit */
-	put_name(&a, NAME_SYMBOL, copy, size & 1);
+	put_name(&a, NAME_SYMBOL, copy, size & 1 ? NULL : &file);
 	fuzz_check(a.bytes <= sizeof(a.names) && !a.names[a.bytes - 1], "%u bytes", a.bytes);
 	free(copy);
 	free(name);

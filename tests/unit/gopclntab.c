@@ -11,9 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "helper/message.h"
+#include "helper/proto.h"
 #include "sym/elf.h"
+#include "sym/roles.h"
 
 /* --- Real programs */
 
@@ -26,8 +30,10 @@ static void build(const char *options)
 				     "func (l *list[T]) push(x T) { l.items = append(l.items, x) }\n"
 				     "//go:noinline\n"
 				     "func burn(n int) int { return n * n }\n"
+				     "//go:noinline\n"
+				     "func cold(n int) int { return n + 1 }\n"
 				     "var one = 1\n"
-				     "func main() { var l list[int]; l.push(burn(one)); println(len(l.items)) }\n";
+				     "func main() { var l list[int]; l.push(burn(cold(one))); println(len(l.items)) }\n";
 	char command[512];
 
 	put_file("main.go", source);
@@ -35,6 +41,20 @@ static void build(const char *options)
 		 "cd %s && rm -f full stripped && GO111MODULE=off GOFLAGS= GOCACHE=${GOCACHE:-%s/cache} go build -o full %s main.go && "
 		 "strip -o stripped full", folder, folder, options);
 	assert_int_equal(system(command), 0);
+}
+
+/* Where nm says that a symbol of the full program is. */
+static uint64_t address_of(const char *symbol)
+{
+	unsigned long address = 0;
+	char line[256];
+	FILE *f;
+
+	snprintf(line, sizeof(line), "nm %s | grep -w %s", in_folder("full"), symbol);
+	f = popen(line, "r");
+	assert_true(fgets(line, sizeof(line), f) && sscanf(line, "%lx", &address) == 1);
+	pclose(f);
+	return address;
 }
 
 /* Reads a file in as small slices as there are, and all at once. Returns the number of slices. */
@@ -163,6 +183,52 @@ TEST(gopclntab, is_not_read_beside_symbols)
 	symtab_fini(&t);
 }
 
+/* The name that the symbols helper gives to @at in a file, until the next call. */
+static const char *name_of(enum symbols_what what, uint32_t id, const char *path, uint64_t at)
+{
+	const struct handed_file h = { .what = what == SYMBOLS_FILE ? OPEN_MAPPED : OPEN_PERF_MAP, .file = id };
+	struct symbols_request r = { .what = SYMBOLS_PEER, .file = id, .nr = 1, .at = { at } };
+	int helper[2], peer[2], fd = open(path, O_RDONLY | O_CLOEXEC);
+	static struct symbols_names a;
+
+	assert_true(fd >= 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, helper), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, peer), 0);
+	assert_true(helper_send(helper[0], &r, sizeof(r), peer[1]) > 0);
+	assert_true(helper_send(peer[0], &h, sizeof(h), fd) > 0);
+	r.what = what;
+	assert_true(helper_send(helper[0], &r, sizeof(r), -1) > 0);
+	r.what = SYMBOLS_RESOLVE;
+	assert_true(helper_send(helper[0], &r, sizeof(r), -1) > 0);
+	symbols_run(helper[1]);
+	assert_int_equal(recv(helper[0], &a, sizeof(a), 0), sizeof(struct symbols_loaded));
+	assert_true(recv(helper[0], &a, sizeof(a), 0) > 0);
+	for (int i = 0; i < 2; i++)
+		close(helper[i]), close(peer[i]);
+	close(fd);
+	return a.names;
+}
+
+/* In C, ".cold" is a part of a function; here it is a function's name, with and without symbols, and in a JIT compiler's file. */
+TEST(gopclntab, a_function_named_cold_keeps_its_name)
+{
+	struct elf_found found = { 0 };
+	const struct elf_segment *code;
+	uint64_t address, at;
+	struct symtab t;
+
+	build("");
+	address = address_of("main.cold");
+	read_file(in_folder("full"), &t, &found, false);
+	symtab_fini(&t);
+	code = &found.segments.at[0];
+	at = address - code->address + code->offset;
+	assert_string_equal(name_of(SYMBOLS_FILE, 1, in_folder("full"), at), "main.cold");
+	assert_string_equal(name_of(SYMBOLS_FILE, 2, in_folder("stripped"), at), "main.cold");
+	put_file("map", "1000 10 Cache.cold\n");
+	assert_string_equal(name_of(SYMBOLS_PERF_MAP, 3 | JIT_FILE, in_folder("map"), 0x1008), "Cache.cold");
+}
+
 static Elf64_Shdr *section(uint8_t *file, const char *name)
 {
 	Elf64_Ehdr *head = (void *)file;
@@ -180,19 +246,15 @@ TEST(gopclntab, address_in_go_module)
 {
 	Elf64_Shdr *table, *data, *names;
 	struct elf_found found = { 0 };
-	char line[256], *name;
-	unsigned long module = 0;
+	char *name;
+	uint64_t module;
 	struct symtab t;
 	uint8_t *file;
 	off_t size;
-	FILE *f;
 	int fd;
 
 	build("");
-	snprintf(line, sizeof(line), "nm %s | grep runtime.firstmoduledata", in_folder("full"));
-	f = popen(line, "r");
-	assert_true(fgets(line, sizeof(line), f) && sscanf(line, "%lx", &module) == 1);
-	pclose(f);
+	module = address_of("runtime.firstmoduledata");
 	fd = open(in_folder("stripped"), O_RDWR | O_CLOEXEC);
 	size = lseek(fd, 0, SEEK_END);
 	file = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -371,6 +433,7 @@ int main(void)
 		cmocka_unit_test(gopclntab_stripped_programs_as_nm_says),
 		cmocka_unit_test(gopclntab_program_that_was_built_without_symbols),
 		cmocka_unit_test(gopclntab_is_not_read_beside_symbols),
+		cmocka_unit_test(gopclntab_a_function_named_cold_keeps_its_name),
 		cmocka_unit_test(gopclntab_address_in_go_module),
 		cmocka_unit_test(gopclntab_tables_of_all_versions),
 		cmocka_unit_test(gopclntab_broken_tables),
