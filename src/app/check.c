@@ -33,6 +33,7 @@ static const struct right {
 static const struct right useful[] = {
 	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "read names and command lines of other users' processes" },
 	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "read files that only their owners can read" },
+	{ CAP_SYSLOG, "CAP_SYSLOG", "read the kernel's symbols, unless kernel.kptr_restrict is 2" },
 	{ CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "read files that are deleted or in containers" },
 };
 

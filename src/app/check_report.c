@@ -23,6 +23,7 @@
 #include "proc/hierarchy.h"
 #include "proc/memory.h"
 #include "proc/mounts.h"
+#include "sym/kallsyms.h"
 #include "util/file.h"
 
 static void add_hierarchies(struct checks *c)
@@ -96,7 +97,7 @@ static void add_settings(struct checks *c)
 	char mode[64], paranoid[64], clock[80], scheduler[200];
 	const struct clocksource *source = check_kernel_clock();
 	bool locked;
-	int err;
+	int err, symbols;
 
 	check_lockdown(mode, sizeof(mode));
 	locked = !strcmp(mode, "confidentiality");
@@ -113,6 +114,14 @@ static void add_settings(struct checks *c)
 		check_reason(c, "no perf event can be opened: %s", strerror(-err));
 		check_fix(c, "sudo systop, or: sysctl kernel.perf_event_paranoid=2");
 	}
+	symbols = kallsyms_open(KALLSYMS_PATH);
+	check_add(c, "kernel symbols", symbols < 0 ? CHECK_NO : CHECK_YES, NULL, "%s",
+		  symbols < 0 ? "hidden: functions of the kernel have no names" : "can be read");
+	if (symbols < 0) {
+		check_reason(c, "kernel.kptr_restrict, or the lack of CAP_SYSLOG, hides the addresses in " KALLSYMS_PATH);
+		check_fix(c, "sudo systop, or: sysctl kernel.kptr_restrict=1");
+	}
+	file_close(&symbols);
 	clocksource_text(source, clock, sizeof(clock));
 	check_add(c, "clock", source->counter ? CHECK_YES : CHECK_NO, source->counter ? "ok" : "slow", "%s", clock);
 	if (!source->counter)

@@ -4,7 +4,6 @@
 #include "app/systop.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -28,6 +27,7 @@
 #include "record/rings.h"
 #include "save/process_info.h"
 #include "save/save.h"
+#include "sym/kallsyms.h"
 #include "sym/names.h"
 #include "tui/screen/tui.h"
 #include "util/fail.h"
@@ -63,7 +63,7 @@ static int start_names(struct systop *s)
 	struct names_options o = {
 		.open_role = PROCESS_OPEN,
 		.symbols_role = PROCESS_SYMBOLS,
-		.kallsyms_fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC),
+		.kallsyms_fd = kallsyms_open(KALLSYMS_PATH),
 		.ask_again = ask_again,
 		.table = s->options.table_mib ? on_table : NULL,
 		.arg = s,

@@ -15,7 +15,7 @@ struct tick;
 
 /* A stack, shared by all samples that have it: frames innermost first. It lives as long as a held or remembered tick
  * has samples with it. */
-#define STACK_LACKS 9
+#define STACK_LACKS 10
 
 struct stack {
 	uint64_t hash;

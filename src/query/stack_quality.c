@@ -89,6 +89,7 @@ const struct stack_reason stack_lacks[] = {
 	[LACK_SYMBOL] = { "stripped", "stripped, no debug file" },
 	[LACK_DEBUG] = { "reading_debug", "debug file being read" },
 	[LACK_READ] = { "not_read", "not read yet" },
+	[LACK_HIDDEN] = { "hidden", "kernel symbols hidden" },
 	[LACK_GONE] = { "gone", "file not there" },
 	[LACK_BAD] = { "unreadable", "file unreadable" },
 	[LACK_JIT] = { "jit", "JIT without names" },

@@ -63,6 +63,25 @@ static void end_modules(struct symtab *t)
 			t->functions[i].size = page - t->functions[i].address % page;
 }
 
+/* Hidden addresses are 0, as some of per-CPU variables always are. The kernel decides whether it hides them when the file is
+ * opened. */
+int kallsyms_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : file_stream(fd, "r");
+	struct symtab first = { 0 };
+	char line[1024];
+
+	while (f && !first.nr && fgets(line, sizeof(line), f))
+		read_line(line, &first);
+	if (f)
+		fclose(f);
+	if (!first.nr)
+		file_close(&fd);
+	symtab_fini(&first);
+	return fd;
+}
+
 int kallsyms_read(int fd, struct symtab *t)
 {
 	FILE *f = file_stream(fd, "r");

@@ -4,6 +4,11 @@
 
 #include "sym/symtab.h"
 
+#define KALLSYMS_PATH "/proc/kallsyms"
+
+/* kallsyms_open - opens that file. -1: it hides all addresses, or cannot be opened. */
+int kallsyms_open(const char *path);
+
 /* kallsyms_read - reads the functions of the kernel, its modules and BPF programs from /proc/kallsyms, opened with
  * the rights to see addresses: "name" or "name [module]". 0 or -errno. */
 int kallsyms_read(int fd, struct symtab *t);

@@ -266,8 +266,10 @@ enum frame_lack names_lack(const struct names *n, uint64_t frame, uint32_t tgid)
 		return f->answered || file->missing ? LACK_JIT : LACK_READ;
 	if (!(frame & FRAME_KERNEL) && !strcmp(file_module(file), SYMBOL_NO_NAME))
 		return LACK_JIT; /* in shared memory */
-	if (file->state == FILE_GONE || file->state == FILE_BAD)
-		return file->state == FILE_GONE ? LACK_GONE : LACK_BAD;
+	if (file->state == FILE_GONE)
+		return file == &n->kernel ? LACK_HIDDEN : LACK_GONE;
+	if (file->state == FILE_BAD)
+		return LACK_BAD;
 	return f->answered ? LACK_UNWIND : LACK_READ;
 }
 

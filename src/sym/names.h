@@ -40,6 +40,7 @@ enum frame_lack {
 	LACK_DEBUG,   /* its debug information is being read */
 	/* It is only an address: */
 	LACK_READ,    /* its file is not read yet */
+	LACK_HIDDEN,  /* the kernel hides its symbols */
 	LACK_GONE,    /* its file could not be opened */
 	LACK_BAD,     /* its file could not be read */
 	LACK_JIT,     /* a JIT compiler made the code, and has not written its name */
@@ -50,7 +51,7 @@ enum frame_lack {
 
 struct names_options {
 	int open_role, symbols_role; /* for helper_open() */
-	int kallsyms_fd;             /* opened with the rights to see addresses; closed by names_free(); -1: none */
+	int kallsyms_fd;             /* kallsyms_open(); closed by names_free() */
 	/* Requests that a file is reported again, by names_file(): it could not be opened, or its debug information not be
 	 * found. */
 	void (*ask_again)(void *arg, const struct file_key *key);

@@ -133,6 +133,8 @@ void names_health(const struct names *n, struct health *h)
 		   gone, bad);
 	bad_files_health(n, h);
 	tables_health(n, h);
+	if (n->kernel.state == FILE_GONE)
+		health_add(h, "Kernel", "symbols", HEALTH_OFF, "kernel.kptr_restrict hides them, or CAP_SYSLOG was missing at the start");
 	health_add(h, "Helpers", "names", n->frames.nr < FRAMES_MAX ? HEALTH_FACT : HEALTH_DEGRADED,
 		   "%zu frames, %zu names pending", n->frames.nr, n->pending);
 }

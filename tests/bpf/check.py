@@ -32,6 +32,8 @@ PLACES = {
     "with few files": (in_shell("ulimit -n 20"), 1, "open files", "RLIMIT_NOFILE", None),
     "without types and rights": (("unshare", "-m", *in_shell("mount --bind /dev/null /sys/kernel/btf/vmlinux"), *NOBODY), 4,
                                  "rights", "capabilities of this process", "BTF"),
+    "without kernel symbols": (("unshare", "-m", *in_shell("mount --bind /dev/null /proc/kallsyms")), 0, None, None,
+                               "kernel symbols"),
     "without cgroups": (("unshare", "-m", *in_shell("umount -R /sys/fs/cgroup")), 0, None, None, "cgroups"),
 }
 
@@ -94,7 +96,7 @@ def helpers_rights(systop):
     done = run(*NOBODY, *caps, systop, "--check", "--json")
     found = json.loads(done.stdout)
     assert found["ok"] and done.returncode == 0, done
-    for name, there in (("CAP_BPF", True), ("CAP_SYS_PTRACE", False), ("CAP_DAC_READ_SEARCH", False), ("samples", True)):
+    for name, there in (("CAP_BPF", True), ("CAP_SYS_PTRACE", False), ("CAP_DAC_READ_SEARCH", False), ("CAP_SYSLOG", False), ("samples", True)):
         (one,) = of(found, name)
         assert one["ok"] is there and (there or not one["needed"] and one["fix"]), one
 

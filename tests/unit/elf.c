@@ -319,6 +319,19 @@ TEST(elf, kallsyms_code_behind_a_module_is_none_of_it)
 	close(fd);
 }
 
+/* kernel.kptr_restrict makes all addresses 0; those of per-CPU variables can be so anyway. */
+TEST(elf, kallsyms_with_hidden_addresses_is_not_opened)
+{
+	int fd;
+
+	put_file("kallsyms", "0000000000000000 A fixed_percpu_data\n0000000000000000 T _stext\n0000000000000000 t last\t[ext4]\n");
+	assert_int_equal(kallsyms_open(in_folder("kallsyms")), -1);
+	put_file("kallsyms", "0000000000000000 A fixed_percpu_data\nffffffff81000000 T _stext\n");
+	fd = kallsyms_open(in_folder("kallsyms"));
+	assert_true(fd >= 0);
+	close(fd);
+}
+
 /* Also those of a kernel module. */
 TEST(elf, kallsyms_names_in_source_form)
 {
@@ -374,5 +387,6 @@ int main(void)
 		  cmocka_unit_test(elf_symtab_code_behind_a_function_inside_another_one),
 		  cmocka_unit_test(elf_symtab_is_sorted),
 		  cmocka_unit_test(elf_kallsyms_code_behind_a_module_is_none_of_it),
+		  cmocka_unit_test_setup_teardown(elf_kallsyms_with_hidden_addresses_is_not_opened, folder_new, folder_drop),
 		  cmocka_unit_test(elf_kallsyms_names_in_source_form), cmocka_unit_test(elf_names_without_an_end));
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "model/health.h"
 #include "sym/names_internal.h"
 
 #define SECOND 1000000000ULL
@@ -407,6 +408,21 @@ TEST(frames, of_the_kernel_without_a_symbol_are_looked_up_once_more)
 	assert_int_equal(kernel->nr_unknown, 0);
 }
 
+/* There is no file to read them from. */
+TEST(frames, of_a_kernel_that_hides_its_symbols_have_their_reason)
+{
+	const uint64_t frame = FRAME_KERNEL | 0xffffffff81000000;
+	struct health h = { 0 };
+
+	names_frame(names, frame, 1);
+	assert_int_equal(names_lack(names, frame, 1), LACK_HIDDEN);
+	assert_int_equal(names_pending(names), 0);
+	names_health(names, &h);
+	assert_string_equal(h.lines[h.nr - 1].name, "symbols");
+	assert_int_equal(h.lines[h.nr - 1].verdict, HEALTH_OFF);
+	health_fini(&h);
+}
+
 /* Once the kernel's symbols were read again, another module can be where one was. */
 TEST(frames, of_modules_are_looked_up_after_each_reading_of_the_kernels_symbols)
 {
@@ -793,6 +809,7 @@ int main(void)
 		  CASE(an_address_is_another_one_in_another_build), CASE(ids_of_functions_last),
 		  CASE(processes_with_a_jit_compiler_are_forgotten), CASE(without_a_name_keep_a_jit_compiler_at_work),
 		  CASE(more_than_the_most), CASE(of_the_kernel_without_a_symbol_are_looked_up_once_more),
+		  CASE(of_a_kernel_that_hides_its_symbols_have_their_reason),
 		  CASE(of_modules_are_looked_up_after_each_reading_of_the_kernels_symbols),
 		  CASE(of_a_file_with_too_much_debug_information_keep_their_names),
 		  CASE(of_a_file_that_is_read_slowly_get_their_names),
