@@ -92,7 +92,9 @@ int seed_task(struct bpf_iter__task *ctx)
 	s->cpu = t->wake_cpu;
 
 	now = clock_now(c);
-	since = seed_since(t, s) + c->clock_offset;
+	/* Readers show what a slot has when they first meet it after the start as growth since the last refresh. */
+	s->sighted = shared.seeded;
+	since = s->sighted ? now : seed_since(t, s) + c->clock_offset;
 	s->since = since < now ? since : now;
 	s->born_ns = s->since;
 	if (s->state == SLOT_RUNNING) /* without the time since then, which readers add: below 0 if interrupts took some of it */

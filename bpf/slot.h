@@ -120,7 +120,7 @@ struct slot {
 	__u32 waker_since; /* `wakeups` when the present waker's series of wakeups began */
 	__u8 in_scope;
 	__u8 pid_scope;    /* enum pid_scope */
-	__u8 sighted;      /* first seen at a switch: the kernel's counts began before the slot */
+	__u8 sighted;      /* first seen at a switch or after the start: the kernel's counts began before the slot */
 	__u8 long_block;   /* > 0: one of its last blocks was long, so the next user stack is taken */
 	__u64 task;        /* address of its task_struct: compared, never followed; 0: it is dead */
 	__u64 wake;        /* time and context of the last wakeup, and WAKE_THROTTLED */

@@ -35,6 +35,9 @@ os.environ.setdefault("SYSTOP_TEST", str(os.getpid()))
 BUILD = ("i=0; while :; do for job in 1 2; do printf 'int f%d(int x) { return x * %d; }\\n' $i $i | "
          "cc -O2 -x c -c -o $0/$job.o - & i=$((i + 1)); done; wait; done")
 
+# The environment in which bpftool is found.
+BPFTOOL = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+
 # A command behind it has a /proc that shows it no process which it may not trace.
 HIDEPID = ("unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh")
 
@@ -513,7 +516,7 @@ def bpf_there():
     there = set()
     for what in ("prog", "map", "link"):
         out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True,
-                             env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}).stdout
+                             env=BPFTOOL).stdout
         there |= {(what, i) for i in re.findall(r"^(\d+): ", out, re.MULTILINE)}
     return there
 
@@ -521,7 +524,7 @@ def bpf_there():
 def bpf_ids():
     """Ids of all BPF programs there are."""
     done = subprocess.run(["bpftool", "prog", "show"], capture_output=True, text=True, check=True,
-                          env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+                          env=BPFTOOL)
     return set(re.findall(r"^(\d+): ", done.stdout, re.MULTILINE))
 
 
@@ -542,17 +545,29 @@ def held_by_others():
     return held
 
 
+def map_of(pid, name):
+    """The id of a systop's map."""
+    ids = {int(i) for kind, i in bpf_of(pid) if kind == "map"}
+    shown = subprocess.run(["bpftool", "-j", "map", "show"], capture_output=True, text=True, env=BPFTOOL, check=True)
+    for one in json.loads(shown.stdout):
+        if one["id"] in ids and one.get("name") == name:
+            return str(one["id"])
+    raise AssertionError(f"no map {name} is open in {pid}")
+
+
 def cpu_slots(pid):
     """The per-CPU data of a systop's programs (bpf/slot.h), as from bpftool."""
-    path = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
-    ids = {int(i) for kind, i in bpf_of(pid) if kind == "map"}
-    shown = subprocess.run(["bpftool", "-j", "map", "show"], capture_output=True, text=True, env=path, check=True)
-    for one in json.loads(shown.stdout):
-        if one["id"] in ids and one.get("name") == "cpus":
-            dump = subprocess.run(["bpftool", "-j", "map", "dump", "id", str(one["id"])], capture_output=True, text=True,
-                                  env=path, check=True)
-            return [cpu["formatted"]["value"] for cpu in json.loads(dump.stdout)]
-    raise AssertionError(f"no map of CPUs is open in {pid}")
+    dump = subprocess.run(["bpftool", "-j", "map", "dump", "id", map_of(pid, "cpus")], capture_output=True, text=True,
+                          env=BPFTOOL, check=True)
+    return [cpu["formatted"]["value"] for cpu in json.loads(dump.stdout)]
+
+
+def take_slot(systop, pid):
+    """Takes the slot from the first thread of a process, as if all had been in use when it was born."""
+    fd = os.pidfd_open(pid)
+    subprocess.run(["bpftool", "map", "delete", "id", map_of(systop, "refs"), "key", *map(str, fd.to_bytes(4, sys.byteorder))],
+                   pass_fds=[fd], env=BPFTOOL, check=True)
+    os.close(fd)
 
 
 def other_types(folder, name):

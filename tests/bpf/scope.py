@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import (GUEST, MS, SYSTOP, Cgroup, Late, Load, Systop, about, begin, load_path, mount_of,  # noqa: E402
-                     states_of, systop_lines)
+                     rows_of, states_of, systop_lines, take_slot)
 
 WAIT = 1.0 if GUEST else 0.3
 INTERVAL = "1" if GUEST else "0.5"
@@ -229,6 +229,22 @@ def asleep_in_and_out():
             cgroup.put(cgroup.mount, load.pid)
             systop.line()
             assert not (seen := tids(systop.line())), seen
+
+
+def late_slot():
+    """A sleeping thread that gets a slot late is shown from then on."""
+    with Cgroup(own("systop-scope-{}")) as cgroup, Load("sleep", "60") as ours, Systop("--all", "-d", "0.5") as systop:
+        for _ in range(4):
+            assert len(rows_of([systop.line()], ours.pid)) == 1
+        take_slot(systop.proc.pid, ours.pid)
+        cgroup.add(ours.pid)
+        for _ in range(4):
+            line = systop.line()
+            rows = rows_of([line], ours.pid)
+            assert all(row["alive_ns"] <= line["interval_ns"] and not row["minor_faults"] for row in rows), rows
+            if len(rows) == 2:  # the slot that was taken stays, too
+                return
+    raise AssertionError(f"no other slot: {rows}")
 
 
 def many_moves():
@@ -495,6 +511,7 @@ def main():
     tap.together([
         ("moving in and out asleep", asleep_in_and_out),
         ("100 that are moved at once", many_moves),
+        *([] if GUEST else [("a slot that comes late", late_slot)]),  # bpftool is not there
     ], 2)
     tap.done()
 
