@@ -174,6 +174,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	__u64 utime;
 	__u64 stime;
+	__u64 start_time;
 	__u64 start_boottime;
 	const struct cred *cred;
 	char comm[16];

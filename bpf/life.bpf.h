@@ -157,10 +157,11 @@ static __always_inline __u32 slot_give(struct slot_ref *ref, __u32 index, struct
 	return other;
 }
 
-/* How -p and -t cover the thread: enum pid_scope, 0: not at all. */
+/* How -p and -t cover the thread: enum pid_scope, 0: not at all. @parent: the slot of the thread that created it, NULL:
+ * unknown */
 static __always_inline __u8 slot_pid_scope(struct task_struct *t, struct slot *parent)
 {
-	__u32 id = t->tgid; /* one variable for both saves stack, which is short before Linux 6.13 */
+	__u32 id = t->tgid; /* one variable for all saves stack, which is short before Linux 6.13 */
 	__u8 *given;
 
 	if (!(scope_kinds & SCOPE_PID))
@@ -170,6 +171,13 @@ static __always_inline __u8 slot_pid_scope(struct task_struct *t, struct slot *p
 	given = bpf_map_lookup_elem(&scope_pids, &id);
 	if (given && *given & SCOPE_PROCESS)
 		return SCOPE_PROCESS;
+	/* Its parent, or itself at its birth, had no slot. Children from before the start are not covered. */
+	if (!parent && task_view(t)->group_leader->start_time >= shared.started_ns) {
+		id = task_view(t)->real_parent->tgid;
+		given = bpf_map_lookup_elem(&scope_pids, &id);
+		if (given && *given & SCOPE_PROCESS)
+			return SCOPE_PROCESS;
+	}
 	id = t->pid;
 	given = bpf_map_lookup_elem(&scope_pids, &id);
 	return given ? *given & SCOPE_THREAD : 0;

@@ -231,20 +231,25 @@ def asleep_in_and_out():
             assert not (seen := tids(systop.line())), seen
 
 
+def late(systop, cgroup, pid):
+    """The first line in which a sleeping process has a new slot, and its rows: the slot that was taken stays, too."""
+    take_slot(systop.proc.pid, pid)
+    cgroup.add(pid)
+    for _ in range(4):
+        line = systop.line()
+        rows = rows_of([line], pid)
+        if len(rows) == 2:
+            return line, rows
+    raise AssertionError(f"no other slot: {rows}")
+
+
 def late_slot():
     """A sleeping thread that gets a slot late is shown from then on."""
     with Cgroup(own("systop-scope-{}")) as cgroup, Load("sleep", "60") as ours, Systop("--all", "-d", "0.5") as systop:
         for _ in range(4):
             assert len(rows_of([systop.line()], ours.pid)) == 1
-        take_slot(systop.proc.pid, ours.pid)
-        cgroup.add(ours.pid)
-        for _ in range(4):
-            line = systop.line()
-            rows = rows_of([line], ours.pid)
-            assert all(row["alive_ns"] <= line["interval_ns"] and not row["minor_faults"] for row in rows), rows
-            if len(rows) == 2:  # the slot that was taken stays, too
-                return
-    raise AssertionError(f"no other slot: {rows}")
+        line, rows = late(systop, cgroup, ours.pid)
+        assert all(row["alive_ns"] <= line["interval_ns"] and not row["minor_faults"] for row in rows), rows
 
 
 def many_moves():
@@ -347,14 +352,15 @@ def made_again(controller):
 
 
 def pids():
-    """All threads of a process, and what it forks from then on; nothing else."""
+    """All threads of a process, and what it forks from then on, even if that gets its slot late; nothing else."""
     script = ("import os,signal,threading,time\n"
               "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+              "if not os.fork(): os.execvp('sleep', ['sleep', '60'])\n"
               "print('{}', flush=True)\nsignal.sigwait([signal.SIGUSR1])\n"
               "threading.Thread(target=time.sleep, args=(60,)).start()\n"
               "p = os.fork()\nif not p: os.execvp('sleep', ['sleep', '60'])\n"
               "print('{\"child\": %d}' % p, flush=True)\ntime.sleep(60)")
-    with Load(sys.executable, "-c", script) as load, spinner() as other:
+    with Cgroup(own("systop-scope-{}")) as cgroup, Load(sys.executable, "-c", script) as load, spinner() as other:
         load.truth()
         with Systop("--all", "-p", str(load.pid), "-d", INTERVAL) as systop:
             assert (seen := tids(systop.line())) == {load.pid}, seen
@@ -362,6 +368,8 @@ def pids():
             child = load.truth()["child"]
             systop.line()
             line = systop.line()
+            if not GUEST:
+                late(systop, cgroup, child)
     assert child in tids(line) and load.pid in tids(line), (child, tids(line))
     assert len(tids(line)) == 3, line["threads"]
     assert other.pid not in tids(line), tids(line)
