@@ -460,6 +460,10 @@ int BPF_PROG(sched_process_exec, struct task_struct *p, int old_pid)
 
 	if (!c || !s)
 		return 0;
+	if (old_pid != (int)p->pid && !s->pid_scope) { /* -t may cover the number that it has now */
+		s->pid_scope = slot_pid_scope(p, 0);
+		scope_decide(p, s, c, index);
+	}
 	slot_identify(s, p);
 	slot_changed(s);
 	if (s->in_scope) {

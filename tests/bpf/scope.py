@@ -405,6 +405,20 @@ def thread():
         assert line["scope"] == f"pid {other.pid} thread {two}", line["scope"]
 
 
+def thread_execs():
+    """-t with a process's number: a thread that executes a program has that number from then on."""
+    with Load(load_path("exec_nonleader"), "sleep", "60") as load:
+        load.truth()
+        end = time.monotonic() + (20 if GUEST else 5)
+        seen = []
+        with Systop("--all", "-t", str(load.pid), "-d", INTERVAL) as systop:
+            while ["sleep"] not in seen:
+                assert time.monotonic() < end, seen
+                seen.append([t["comm"] for t in systop.line()["threads"]])
+    if seen[0] != ["exec_nonleader"]:
+        raise Late(f"it executed before systop's start: {seen}")
+
+
 def thread_ends():
     """When the last thread of -t is gone, -b ends."""
     script = ("import signal,threading,time\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
@@ -501,6 +515,7 @@ def main():
         ("-p", pids),
         ("-p with a thread's number", thread_number),
         ("-t", thread),
+        ("-t, and another thread gets its number", thread_execs),
         ("-t, and it ends", thread_ends),
         ("-u", users),
         ("several of a kind add, different kinds narrow", both_kinds),
