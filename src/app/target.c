@@ -5,11 +5,13 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "app/options.h"
 #include "collect/collect.h"
+#include "helper/cost.h"
 #include "model/tick.h"
 #include "owner/containers.h"
 #include "proc/cgroup.h"
@@ -185,11 +187,18 @@ const struct cgroup_target *target_refresh(struct target *t, struct collect *col
 	return changed;
 }
 
-/* Asks the scheduler about a thread, which needs no rights, to find out whether it lives: pidfds of threads are newer
- * than some kernels that systop runs on. */
+/* Whether a thread has ended, though its number may still be in use: its parent has not waited for it. pidfds of threads are
+ * newer than some kernels that systop runs on. Asking the scheduler needs no rights, as /proc may hide the thread. */
+static bool thread_ended(pid_t tid)
+{
+	char state = process_state(tid);
+
+	return state ? strchr("ZXx", state) != NULL : sched_getscheduler(tid) < 0 && errno == ESRCH;
+}
+
 static bool has_ended(const struct watched *w)
 {
-	return w->ended || (w->thread ? sched_getscheduler(w->id) < 0 && errno == ESRCH : file_readable(w->pidfd));
+	return w->ended || (w->thread ? thread_ended(w->id) : file_readable(w->pidfd));
 }
 
 void target_follow(struct target *t, struct collect *collect)

@@ -419,20 +419,26 @@ def thread_execs():
         raise Late(f"it executed before systop's start: {seen}")
 
 
+def ends(tid, end):
+    """-b with -t ends when the thread does."""
+    with subprocess.Popen([SYSTOP, "-b", "-t", str(tid), "-d", "0.2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as systop:
+        systop.stdout.readline()
+        end()
+        _, said = systop.communicate(timeout=60)
+    assert systop.returncode == 5 and f" {tid} exited by " in said, (systop.returncode, said)
+
+
 def thread_ends():
-    """When the last thread of -t is gone, -b ends."""
+    """When the last thread of -t is gone, -b ends; also if its parent does not wait for it."""
     script = ("import signal,threading,time\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
               "t = threading.Thread(target=signal.sigwait, args=([signal.SIGUSR1],))\nt.start()\n"
               "print('{\"tid\": %d}' % t.native_id, flush=True)\ntime.sleep(60)")
     with Load(sys.executable, "-c", script) as load:
-        tid = load.truth()["tid"]
-        with subprocess.Popen([SYSTOP, "-b", "-t", str(tid), "-d", "0.2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True) as systop:
-            systop.stdout.readline()
-            load.signal(signal.SIGUSR1)
-            _, said = systop.communicate(timeout=60)
+        ends(load.truth()["tid"], lambda: load.signal(signal.SIGUSR1))
         assert load.proc.poll() is None
-    assert systop.returncode == 5 and f" {tid} exited by " in said, (systop.returncode, said)
+    with Load("sleep", "60") as load:
+        ends(load.pid, lambda: load.signal(signal.SIGKILL))
 
 
 def users():
