@@ -52,7 +52,8 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 	slots_stir(s, index);
 	at = at > was->since ? at : was->since;
 	at = at < s->until ? at : s->until; /* it switched while the tick is being made */
-	if (r->life->start_ns != was->start_ns || at <= r->end || s->nr_exited >= EXITED_MAX)
+	/* Not of a thread that had the slot before: exec changes a thread's tid and start, but not its tgid. */
+	if (r->life->tgid != (pid_t)was->tgid || at <= r->end || s->nr_exited >= EXITED_MAX)
 		return 0;
 	/* Its second move in this interval. */
 	if (s->shown[index].cgroup_id != was->cgroup_id || r->in_scope != was->in_scope) {

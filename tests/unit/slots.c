@@ -260,8 +260,15 @@ static void moved(void **state)
 	/* of a time that was shown already */
 	assert_int_equal(slots_moved(slots, 1, &was, now - SEC / 2), 0);
 	assert_int_equal(rows(ms), 1);
+	/* it executed a program before, and has the start of its process's leader since */
+	was.start_ns = s->start_ns -= SEC / 2;
+	assert_int_equal(slots_moved(slots, 1, &was, now + SEC / 2), 0);
+	s->seq += 2;
+	assert_int_equal(rows(ms), 2);
+	assert_int_equal(ms[0], 500);
+	assert_int_equal(ms[1], 500);
 	/* another thread has its slot */
-	was.start_ns++;
+	was.tgid++;
 	assert_int_equal(slots_moved(slots, 1, &was, now + SEC / 2), 0);
 	assert_int_equal(rows(ms), 1);
 }
