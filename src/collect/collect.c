@@ -407,5 +407,5 @@ const struct tick *collect_tick(struct collect *c)
 	keep_budget(c, &cost, interval);
 	COLLECTOR_EACH (&c->set, i, after)
 		collectors[i]->after(c);
-	return model_end(c->model, loss, &cost, loss[LOSS_NO_SLOT] || loss[LOSS_NO_STORAGE] || loss[LOSS_UNLISTED]);
+	return model_end(c->model, loss, &cost);
 }

@@ -251,15 +251,16 @@ int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_lim
 	return node_cgroup(m->now, cgroup, limit, levels);
 }
 
-const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT],
-			     const struct self_cost *self, bool incomplete)
+const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT], const struct self_cost *self)
 {
 	struct tick_node *n = m->now;
 
 	block_limits(n);
 	memcpy(n->tick.loss, loss, sizeof(n->tick.loss));
 	n->tick.self = *self;
-	n->incomplete = incomplete;
+	/* A thread that has no slot is missing as long as it sleeps, which is not counted. */
+	n->incomplete = loss[LOSS_NO_SLOT] || loss[LOSS_NO_STORAGE] || loss[LOSS_UNLISTED] > m->unlisted;
+	m->unlisted = loss[LOSS_UNLISTED];
 	if (node_finish(n))
 		return NULL;
 	m->now = NULL;

@@ -145,6 +145,7 @@ struct model {
 	bool bereaved;           /* some have lost their parent since the last search of all processes for these */
 	struct resting resting;
 	bool cmdlines_frozen;
+	uint64_t unlisted;       /* LOSS_UNLISTED up to the last tick */
 	struct life_slab *slabs; /* memory of all lives */
 	struct life_node *unused;  /* free ones in it */
 	struct life_node *living;

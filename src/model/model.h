@@ -125,9 +125,8 @@ void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COU
 void model_host(struct model *m, const struct host_state *host);
 void model_rss_error(struct model *m, const struct level_error *error);
 
-/* model_end - completes the tick. @incomplete: time of threads without a slot is missing. Returns the tick, held
- * once for the caller (tick_put), or NULL when out of memory. */
-const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT],
-			     const struct self_cost *self, bool incomplete);
+/* model_end - completes the tick. @loss: since the start. Returns the tick, held once for the caller (tick_put), or NULL
+ * when out of memory. */
+const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT], const struct self_cost *self);
 
 #endif

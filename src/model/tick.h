@@ -148,7 +148,7 @@ struct row {
 	enum row_kind kind : 8;
 	enum thread_state state : 8;  /* of the thread; of a process: that of its most active thread */
 	bool exited;                  /* died in this interval */
-	bool incomplete;              /* time of threads without a slot is missing: see loss */
+	bool incomplete;              /* threads may be missing: without a slot, or they ended unlisted: see loss */
 	pid_t number;                 /* tid or tgid; 0 for cgroups */
 	uint32_t nr_threads;          /* 1 for threads; for cgroups including everything below */
 	uint32_t own_threads;

@@ -95,7 +95,7 @@ static const struct tick *finish(struct model *m)
 	static const uint64_t loss[LOSS_COUNT];
 	static const struct self_cost self;
 
-	return model_end(m, loss, &self, false);
+	return model_end(m, loss, &self);
 }
 
 /* An answer that is valid except for what the input changes. */

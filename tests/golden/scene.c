@@ -223,7 +223,7 @@ static const struct tick *make_tick(struct scene *s, int nr)
 	model_rss_error(s->model, &(struct level_error){ .process = 768 << 10 });
 	if (s->timers_unseen)
 		model_timers_unseen(s->model);
-	tick = model_end(s->model, loss, &self, false);
+	tick = model_end(s->model, loss, &self);
 	scene_check(tick ? 0 : -ENOMEM);
 	return tick;
 }

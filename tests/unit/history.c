@@ -665,7 +665,7 @@ static const struct tick *tick_of(struct model *m, struct life *const lives[MANY
 			    : model_thread(m, lives[i], STATE_SLEEP, false, &ran);
 	if (!err)
 		err = model_cgroup(m, &root, &limit, NULL);
-	return err ? NULL : model_end(m, loss, &self, false);
+	return err ? NULL : model_end(m, loss, &self);
 }
 
 /* How many of the ticks @seq and before are remembered with as many threads as they had. */

@@ -437,6 +437,31 @@ TEST(model, block_found_after_a_move)
 	model_free(m);
 }
 
+/* Rows are incomplete in the tick in which threads ended unlisted, and from the first one without a slot on. */
+TEST(model, incomplete)
+{
+	static const struct self_cost self;
+	const struct {
+		enum loss_cause grows;
+		bool incomplete;
+	} ticks[] = { { LOSS_GAP, false }, { LOSS_UNLISTED, true }, { LOSS_GAP, false }, { LOSS_UNLISTED, true },
+		      { LOSS_NO_STORAGE, true }, { LOSS_GAP, true } };
+	uint64_t loss[LOSS_COUNT] = { 0 };
+	struct model *m = model_new(0);
+
+	for (size_t i = 0; i < sizeof(ticks) / sizeof(ticks[0]); i++) {
+		const struct tick *t;
+
+		loss[ticks[i].grows]++;
+		tick_begin(m);
+		tick_cgroup(m, &root, NULL);
+		t = model_end(m, loss, &self);
+		assert_int_equal(t->cgroups[0].incomplete, ticks[i].incomplete);
+		tick_put(t);
+	}
+	model_free(m);
+}
+
 /* A process that gets the PID of one that ended is another one: nothing of it is shown as the other's. */
 TEST(model, a_pid_that_is_reused)
 {
@@ -601,6 +626,7 @@ int main(void)
 		  cmocka_unit_test(model_a_process_outlives_its_leader),
 		  cmocka_unit_test(model_blocks_of_threads_that_change),
 		  cmocka_unit_test(model_block_found_after_a_move),
+		  cmocka_unit_test(model_incomplete),
 		  cmocka_unit_test(model_a_pid_that_is_reused),
 		  cmocka_unit_test(model_orphans_are_told_of_once),
 		  cmocka_unit_test(model_many_orphans),

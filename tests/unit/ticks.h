@@ -47,7 +47,7 @@ static inline const struct tick *tick_end(struct model *m)
 {
 	static const uint64_t loss[LOSS_COUNT];
 	static const struct self_cost self;
-	const struct tick *t = model_end(m, loss, &self, false);
+	const struct tick *t = model_end(m, loss, &self);
 
 	assert_non_null(t);
 	return t;

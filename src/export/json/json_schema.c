@@ -185,7 +185,8 @@ static struct json_object *cgroup_schema(void)
 	property(o, "period_ns", node("integer", true, "of that limit"));
 	property(o, "nr_throttled",
 		 node("integer", true, "periods in which its CPU limit stopped it, from cpu.stat"));
-	property(o, "incomplete", node("boolean", false, "threads without a slot are missing"));
+	property(o, "incomplete", node("boolean", false, "threads may be missing: some had no slot since the start, or ended in "
+							  "this refresh and are not listed (see loss)"));
 	return o;
 }
 
