@@ -103,6 +103,28 @@ TEST(list, order_is_held_after_a_move)
 	list_fini(&l);
 }
 
+/* Between two refreshes the screen shows the held order, and a key or click acts on that, also when the time is over. */
+TEST(list, order_is_held_until_it_is_drawn)
+{
+	struct list l = { 0 };
+	struct list_order o = refresh(&l, 10 * SEC, 0);
+
+	list_act(&l, ACTION_DOWN, &o);
+	weights[89] = 5000;
+	o = refresh(&l, 12 * SEC, 0);
+	o.now_ns = 14 * SEC;
+	assert_false(list_held(&l, o.now_ns));
+	list_click(&l, 2, &o);
+	assert_int_equal(selected(&l)->number, 3);
+	o = refresh(&l, 16 * SEC, 0);
+	o.now_ns = 18 * SEC;
+	list_act(&l, ACTION_DOWN, &o);
+	assert_int_equal(selected(&l)->number, 4);
+	refresh(&l, 22 * SEC, 0);
+	assert_int_equal(number(l.items[0]), 90);
+	list_fini(&l);
+}
+
 /* If the selected thread is gone, the selection stays in its place. */
 TEST(list, selected_is_gone)
 {
@@ -286,6 +308,7 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		cmocka_unit_test_setup(list_selection_sticks_once_moved, setup),
 		cmocka_unit_test_setup(list_order_is_held_after_a_move, setup),
+		cmocka_unit_test_setup(list_order_is_held_until_it_is_drawn, setup),
 		cmocka_unit_test_setup(list_selected_is_gone, setup),
 		cmocka_unit_test_setup(list_search_goes_around, setup),
 		cmocka_unit_test_setup(list_search_finds_the_first, setup),

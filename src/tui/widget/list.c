@@ -176,7 +176,7 @@ static void order(struct list *l, size_t first, size_t count, const struct list_
 
 	if (!o->before || !l->nr) /* an empty list has no memory */
 		return;
-	if (list_held(l, o->now_ns))
+	if (l->nr_held)
 		held = place_held(l);
 	if (first < held) {
 		count -= held - first < count ? held - first : count;
@@ -210,7 +210,7 @@ static size_t find_selected(struct list *l, const struct list_order *o)
 	l->selected.key = l->kind->key(l->items[i]);
 	if (!o->before)
 		return i;
-	if (list_held(l, o->now_ns)) {
+	if (l->nr_held) {
 		const void *item = l->items[i];
 		size_t held = place_held(l);
 
@@ -245,7 +245,7 @@ static void hold(struct list *l, const struct list_order *o)
 		return;
 	if (count > l->nr)
 		count = l->nr;
-	if (!list_held(l, o->now_ns) || count > l->nr_held) {
+	if (count > l->nr_held) {
 		order(l, 0, count, o);
 		l->nr_held = 0;
 		for (size_t i = 0; i < count; i++)

@@ -38,7 +38,7 @@ struct list {
 	bool sticks;             /* the selection is tied to this key: */
 	struct list_key selected;
 	bool follows;            /* and stays on its line of the screen */
-	uint64_t held_until_ns;  /* the items with these keys keep this order until then: */
+	uint64_t held_until_ns;  /* the items with these keys keep this order until the first list_sort() after then: */
 	struct list_key *held;
 	size_t nr_held, held_room;
 };
