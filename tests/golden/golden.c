@@ -275,8 +275,8 @@ static void open_screen(struct open_screen *o, const struct shot *shot, struct s
 	}
 }
 
-/* Among keys: the mouse on the fourth row of a table; a notice; so many refreshes that those before are forgotten; 40
- * columns, or too few, and back to all of them; two keys without a drawing between. */
+/* Among keys: the mouse on the fourth row of a table; a notice; so many refreshes that those before are forgotten, or one;
+ * 40 columns, or too few, and back to all of them; two keys without a drawing between. */
 #define WHEEL "\1"
 #define CLICK "\2"
 #define NOTICE "\3"
@@ -284,11 +284,12 @@ static void open_screen(struct open_screen *o, const struct shot *shot, struct s
 #define NARROW "\5"
 #define AT_ONCE "\6"
 #define TOO_NARROW "\7"
+#define REFRESH "\10"
 #define ROW 8
 
-static void show_next(struct open_screen *o)
+static void show_next(struct open_screen *o, int nr)
 {
-	for (int i = 0; i < HISTORY_TICKS; i++) {
+	for (int i = 0; i < nr; i++) {
 		const struct tick *t = scene_next(o->host.arg);
 
 		screen_tick(o->screen, t);
@@ -303,8 +304,8 @@ static void press(struct open_screen *o, const char *keys)
 			screen_mouse(o->screen, *key == *WHEEL ? MOUSE_WHEEL_DOWN : MOUSE_CLICK, ROW, 2, SCENE_NOW_NS);
 		else if (*key == *NOTICE)
 			screen_notice(o->screen, "saved");
-		else if (*key == *REFRESHES)
-			show_next(o);
+		else if (*key == *REFRESHES || *key == *REFRESH)
+			show_next(o, *key == *REFRESHES ? HISTORY_TICKS : 1);
 		else if (*key == *NARROW || *key == *TOO_NARROW)
 			o->paint.width = o->paint.width < getmaxx(o->pad) ? getmaxx(o->pad) : *key == *NARROW ? 40 : 20;
 		else if (*key != *AT_ONCE)
@@ -481,6 +482,8 @@ static const struct text {
 	{ "it is there until a key after the prompt", "/a" NOTICE "p\n", "\nsaved ", NULL },
 	{ "which ends it", "/a" NOTICE "p\nj", "matches", "\nsaved " },
 	{ "another order does not wait for one that is held", " jN", "kthreadd                    |\n      17 S ", NULL },
+	{ "a thread that ends during a pause is shown as it was last", " [\\4002\n\n" REFRESH " ",
+	  "RUN%       10.0   100ms ", NULL },
 	{ "nor does one of the menu", " j.\n", "kthreadd                    |\n      17 S ", NULL },
 };
 

@@ -15,6 +15,7 @@ struct detail_view {
 	struct pager pager;      /* first */
 	const struct tick *tick; /* held: the last one that has the row */
 	const struct row *row;
+	uint64_t searched;       /* the refreshes up to this one were searched for the row */
 	bool gone;
 	struct values past[HISTORY_TICKS];
 	struct stack_quality stacks[METRIC_COUNT];
@@ -41,13 +42,13 @@ static int is_held(void *arg, const struct life *l, const struct values *v)
 	return subject_holds_life(arg, l);
 }
 
-/* The last tick before @t in which the subject did something, held; NULL: none is remembered. */
-static const struct tick *last_of(struct subject subject, const struct tick *t)
+/* The last tick after @after and before @t in which the subject did something, held; NULL: none is remembered. */
+static const struct tick *last_of(struct subject subject, const struct tick *t, uint64_t after)
 {
 	uint64_t oldest, seq = t->seq;
 
 	tick_past(t, &oldest);
-	while (--seq >= oldest)
+	while (--seq >= oldest && seq > after)
 		if (tick_threads(t, seq, is_held, &subject) == 1)
 			return tick_at(t, seq);
 	return NULL;
@@ -57,17 +58,19 @@ static int detail_update(void *state, const struct view_context *c)
 {
 	struct detail_view *s = state;
 	const struct row *r = subject_row(&c->within, c->tick);
-	const struct tick *before = s->tick;
-	bool opened = !before && !s->gone;
+	const struct tick *with = NULL;
 
 	s->gone = !r;
-	if (r) {
-		s->tick = tick_get(c->tick);
-		s->row = r;
-		tick_put(before);
-	} else if (opened) { /* it was gone before: the past is searched only once */
-		s->tick = last_of(c->within, c->tick);
-		s->row = s->tick ? subject_row(&c->within, s->tick) : NULL;
+	if (r)
+		with = tick_get(c->tick);
+	else if (c->tick->seq > s->searched) /* it may have ended before the detail was opened, or during a pause */
+		with = last_of(c->within, c->tick, s->searched);
+	if (r || c->tick->seq > s->searched)
+		s->searched = c->tick->seq;
+	if (with) {
+		tick_put(s->tick);
+		s->tick = with;
+		s->row = r ? r : subject_row(&c->within, with);
 	}
 	if (!s->row)
 		return 0;
