@@ -395,6 +395,11 @@ static bool same_tree(const struct calltree_options *a, const struct calltree_op
 	       a->focus.frame == b->focus.frame && a->focus.tgid == b->focus.tgid;
 }
 
+bool calltree_is_built(const struct calltree *f, const struct calltree_options *o, const struct source *source)
+{
+	return same_tree(&f->built, o) && f->built.ticks == o->ticks && f->generation == source->names_generation(source->arg);
+}
+
 int calltree_build(struct calltree *f, const struct tick *t, const struct subject *of,
 		   const struct calltree_options *o, const struct source *source)
 {

@@ -95,9 +95,11 @@ struct calltree {
 /*
  * calltree_build - from the refreshes up to @t. Nodes of the previous build stay, without time: keys are valid until
  * the options or names change. Cost: about 0.1 us per sample, 0.1 us per frame of a new stack. 0 or -ENOMEM.
+ * calltree_is_built - whether it has these options and the present names.
  */
 int calltree_build(struct calltree *f, const struct tick *t, const struct subject *of,
 		   const struct calltree_options *o, const struct source *source);
+bool calltree_is_built(const struct calltree *f, const struct calltree_options *o, const struct source *source);
 void calltree_fini(struct calltree *f);
 
 /* calltree_functions - computes the totals of functions and sorts them. */

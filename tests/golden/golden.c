@@ -484,6 +484,7 @@ static const struct text {
 	{ "another order does not wait for one that is held", " jN", "kthreadd                    |\n      17 S ", NULL },
 	{ "a thread that ends during a pause is shown as it was last", " [\\4002\n\n" REFRESH " ",
 	  "RUN%       10.0   100ms ", NULL },
+	{ "a paused flamegraph stays what it is", REFRESH REFRESH " Hf" REFRESHES "j", "\n4.1s On-CPU, 5 refreshes", NULL },
 	{ "nor does one of the menu", " j.\n", "kthreadd                    |\n      17 S ", NULL },
 };
 

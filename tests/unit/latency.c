@@ -208,11 +208,22 @@ static int hertz(void *arg)
 	return 99;
 }
 
+static void no_sleepers(void *arg)
+{
+	(void)arg;
+}
+
+static uint64_t same_names(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
 /* A comparison shows the refreshes since its base, as far as they are remembered. */
 TEST(flame, refreshes_that_are_compared)
 {
 	const struct paint paint = { .width = 80 };
-	const struct host host = { .samples = hertz };
+	const struct host host = { .samples = hertz, .want_sleepers = no_sleepers, .source = { .names_generation = same_names } };
 	struct view_context c = { .paint = &paint, .host = &host, .search = "" };
 	struct flame_view *view = calloc(1, view_flame.state_size);
 	struct model *m = model_new(1 << 20);
@@ -225,6 +236,8 @@ TEST(flame, refreshes_that_are_compared)
 		tick_begin(m);
 		tick_put(t);
 		c.tick = t = end(m);
+		c.nr_shown = i;
+		assert_int_equal(view_flame.update(view, &c), 0);
 		view_flame.status(view, &c, text, sizeof(text));
 		if (i == 4)
 			assert_non_null(strstr(text, ", 3 refreshes, 99 Hz"));

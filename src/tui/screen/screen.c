@@ -29,6 +29,7 @@ struct view_context screen_context(struct screen *s, uint64_t now_ns)
 	return (struct view_context){
 		.tick = s->shown,
 		.newest = s->newest,
+		.nr_shown = s->nr_shown,
 		.paint = s->paint,
 		.settings = &s->settings,
 		.filter = s->filter,
@@ -170,6 +171,7 @@ static void show(struct screen *s, const struct tick *t)
 	const struct tick *before = s->shown;
 
 	s->shown = tick_get(t);
+	s->nr_shown++;
 	tick_put(before);
 	s->changed = true;
 }

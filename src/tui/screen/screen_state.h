@@ -49,6 +49,7 @@ struct screen {
 	struct place deeper[DEPTH_MAX];
 	int depth;
 	const struct tick *shown, *newest; /* held */
+	uint64_t nr_shown;             /* ticks that were shown */
 	bool paused;
 	bool changed;                  /* since the last update of the view */
 	uint64_t names;                /* generation of the names at that time */

@@ -19,6 +19,8 @@ struct tick;
 /* Input of a view's functions; it draws on lines [top, top + height) of the paint. */
 struct view_context {
 	const struct tick *tick, *newest; /* the shown one, and the latest */
+	uint64_t nr_shown;           /* ticks that were shown: while it is the same, a view keeps what it found in the past of
+				      * the shown one, since a paused screen stays while the history goes on */
 	const struct paint *paint;
 	struct settings *settings;
 	const struct filter *filter; /* NULL: none */

@@ -28,6 +28,8 @@ struct box {
 
 struct flame_view {
 	struct calltree flames[TREES];
+	uint64_t built[TREES];     /* struct view_context.nr_shown when each was built, */
+	uint64_t oldest;           /* and the oldest refresh that was remembered then */
 	struct calltree_options options;
 	flame_source *source;      /* of view_flame_from(); NULL: the last refreshes */
 	void *source_arg;

@@ -79,8 +79,13 @@ static int build(struct flame_view *s, enum flame_tree tree, const struct view_c
 {
 	struct calltree *f = &s->flames[tree];
 	uint64_t before = f->nr_options;
-	int err = calltree_build(f, c->tick, &c->within, o, &c->host->source);
+	int err;
 
+	if (s->built[tree] == c->nr_shown && calltree_is_built(f, o, &c->host->source))
+		return 0;
+	err = calltree_build(f, c->tick, &c->within, o, &c->host->source);
+	s->built[tree] = err ? 0 : c->nr_shown;
+	tick_past(c->tick, &s->oldest);
 	if (f->nr_options != before)
 		s->nr_boxes = 0;
 	for (size_t i = 0; i < s->nr_boxes; i++)
@@ -376,12 +381,11 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	static const char *const merges[CALLTREE_MERGES] = { "", ", by process", ", by thread", ", by cgroup" };
 	struct flame_view *s = state;
 	const struct calltree *f = &s->flames[TREE_MAIN];
-	uint64_t total = f->nr ? f->nodes[0].total : 0, oldest, refreshes;
+	uint64_t total = f->nr ? f->nodes[0].total : 0, oldest = s->oldest, refreshes;
 	char time[16];
 	int used;
 
 	format_value(time, sizeof(time), metrics[s->options.metric].unit, total, 0);
-	tick_past(c->tick, &oldest);
 	if (s->compares && c->tick->seq > s->base_seq && oldest <= s->base_seq)
 		oldest = s->base_seq + 1;
 	refreshes = c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1;
