@@ -3,7 +3,9 @@
 #define SYSTOP_TUI_VIEW_DETAIL_H
 
 #include "model/tick.h"
+#include "query/pairs.h"
 #include "query/stack_quality.h"
+#include "query/wakers.h"
 #include "tui/screen/view.h"
 
 struct paint;
@@ -14,6 +16,8 @@ struct detail {
 	const struct tick *tick;     /* that tick */
 	bool gone;                   /* not in the shown tick any more */
 	const struct values *past;   /* [HISTORY_TICKS], oldest first, up to the shown tick */
+	const struct pairs *pairs;   /* its waits for a CPU, */
+	const struct wakers *wakers; /* and what woke it, in these refreshes */
 	const struct stack_quality *stacks; /* [METRIC_COUNT], for its samples in that tick */
 	const struct view_context *context;
 };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For a thread, process or cgroup: what ran while it waited for a CPU, and what woke it. */
 
-#include "query/pairs.h"
-#include "query/wakers.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
 #include "tui/view/detail.h"
@@ -13,59 +11,42 @@
 
 int detail_behind(const struct detail *d, const struct paint *p, int y)
 {
-	struct pairs pairs = { 0 };
+	const struct pairs *pairs = d->pairs;
 	char sum[16], least[16];
 
-	if (pairs_find(&pairs, d->context->tick, false, &d->context->within)) {
-		pairs_fini(&pairs);
-		return y;
-	}
 	format_value(least, sizeof(least), UNIT_NS, d->context->host->wait_ns, 0);
-	format_value(sum, sizeof(sum), UNIT_NS, pairs.ns, 0);
+	format_value(sum, sizeof(sum), UNIT_NS, pairs->ns, 0);
 	paint_format(p, y++, 0, ROLE_TITLE, "WAITED %s for a CPU in these refreshes, in waits of %s and more:%s", sum, least,
-		     pairs.nr ? "" : " none");
-	for (size_t i = 0; i < pairs.nr && i < SHOWN; i++) {
-		const struct pair *at = &pairs.at[i];
+		     pairs->nr ? "" : " none");
+	for (size_t i = 0; i < pairs->nr && i < SHOWN; i++) {
+		const struct pair *at = &pairs->at[i];
 		char name[512], ns[16], count[16];
 
 		pair_name(at, p->width - BEFORE_NAME, name, sizeof(name));
 		format_value(ns, sizeof(ns), UNIT_NS, at->ns, 0);
 		format_value(count, sizeof(count), UNIT_COUNT, at->count, 0);
-		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s %6s times  %s%s", 100.0 * at->ns / pairs.ns, ns, count,
+		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s %6s times  %s%s", 100.0 * at->ns / pairs->ns, ns, count,
 			     at->kind == WAIT_BEHIND || at->kind == WAIT_SEVERAL ? "behind " : "", name);
 	}
-	pairs_fini(&pairs);
 	return y;
-}
-
-static void add_wokens(struct wakers *w, const struct tick *t, const struct subject *of)
-{
-	for (size_t i = 0; i < t->nr_wokens; i++)
-		if (subject_holds_life(of, t->wokens[i].life))
-			wakers_add_woken(w, &t->wokens[i]);
 }
 
 int detail_wakers(const struct detail *d, const struct paint *p, int y)
 {
-	const struct tick *t = d->context->tick, *head;
-	struct wakers w = { 0 };
+	const struct tick *t = d->context->tick;
+	const struct wakers *w = d->wakers;
 
-	add_wokens(&w, t, &d->context->within);
-	for (uint64_t back = 1; back < HISTORY_TICKS && back < t->seq && (head = tick_head(t, t->seq - back)); back++)
-		add_wokens(&w, head, &d->context->within);
-	wakers_sort(&w);
-	if (!w.nr)
+	if (!w->nr)
 		return y;
 	paint_text(p, y++, 0, p->width, ROLE_TITLE,
 		   t->timers_unseen ? "WOKEN BY, in these refreshes (for a timer: the interrupted thread)"
 				    : "WOKEN BY, in these refreshes");
-	for (size_t i = 0; i < w.nr && i < SHOWN; i++) {
+	for (size_t i = 0; i < w->nr && i < SHOWN; i++) {
 		char name[160], count[16];
 
-		waker_name(&w.at[i], t, &d->context->host->source, name, sizeof(name));
-		format_value(count, sizeof(count), UNIT_COUNT, w.at[i].count, 0);
-		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s times: %s", 100.0 * w.at[i].count / w.count, count, name);
+		waker_name(&w->at[i], t, &d->context->host->source, name, sizeof(name));
+		format_value(count, sizeof(count), UNIT_COUNT, w->at[i].count, 0);
+		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s times: %s", 100.0 * w->at[i].count / w->count, count, name);
 	}
-	wakers_fini(&w);
 	return y;
 }

@@ -17,7 +17,10 @@ struct detail_view {
 	const struct row *row;
 	uint64_t searched;       /* the refreshes up to this one were searched for the row */
 	bool gone;
+	uint64_t nr_shown;       /* struct view_context.nr_shown of what follows */
 	struct values past[HISTORY_TICKS];
+	struct pairs pairs;
+	struct wakers wakers;
 	struct stack_quality stacks[METRIC_COUNT];
 };
 
@@ -54,11 +57,30 @@ static const struct tick *last_of(struct subject subject, const struct tick *t, 
 	return NULL;
 }
 
-static int detail_update(void *state, const struct view_context *c)
+static void add_wokens(struct wakers *w, const struct tick *t, const struct subject *of)
 {
-	struct detail_view *s = state;
+	for (size_t i = 0; i < t->nr_wokens; i++)
+		if (subject_holds_life(of, t->wokens[i].life))
+			wakers_add_woken(w, &t->wokens[i]);
+}
+
+static void find_wakers(struct wakers *w, const struct tick *t, const struct subject *of)
+{
+	const struct tick *head;
+
+	wakers_fini(w);
+	add_wokens(w, t, of);
+	for (uint64_t back = 1; back < HISTORY_TICKS && back < t->seq && (head = tick_head(t, t->seq - back)); back++)
+		add_wokens(w, head, of);
+	wakers_sort(w);
+}
+
+/* What another shown tick changes. */
+static int take_tick(struct detail_view *s, const struct view_context *c)
+{
 	const struct row *r = subject_row(&c->within, c->tick);
 	const struct tick *with = NULL;
+	int err;
 
 	s->gone = !r;
 	if (r)
@@ -74,18 +96,33 @@ static int detail_update(void *state, const struct view_context *c)
 	}
 	if (!s->row)
 		return 0;
+	find_wakers(&s->wakers, c->tick, &c->within);
+	err = pairs_find(&s->pairs, c->tick, false, &c->within);
+	if (!err)
+		err = tick_history(c->tick, &s->row, 1, HISTORY_TICKS, s->past);
+	s->nr_shown = err ? 0 : c->nr_shown;
+	return err;
+}
+
+static int detail_update(void *state, const struct view_context *c)
+{
+	struct detail_view *s = state;
+	int err = s->nr_shown == c->nr_shown ? 0 : take_tick(s, c);
+
+	if (!s->row)
+		return err;
 	if (s->row->process)
 		c->host->want_commands(c->host->arg, &s->row->process->tgid, 1);
 	for (int m = 0; m < METRIC_COUNT; m++)
 		stack_quality_begin(&s->stacks[m], &c->host->source);
 	tick_samples(s->tick, 1, add_quality, &(struct adding){ s, c });
-	return tick_history(c->tick, &s->row, 1, HISTORY_TICKS, s->past);
+	return err;
 }
 
 static void detail_draw(void *state, const struct view_context *c)
 {
 	struct detail_view *s = state;
-	struct detail d = { s->row, s->tick, s->gone, s->past, s->stacks, c };
+	struct detail d = { s->row, s->tick, s->gone, s->past, &s->pairs, &s->wakers, s->stacks, c };
 	int y;
 
 	do {
@@ -114,7 +151,11 @@ static const struct row *detail_selected(void *state)
 
 static void detail_fini(void *state)
 {
-	tick_put(((struct detail_view *)state)->tick);
+	struct detail_view *s = state;
+
+	tick_put(s->tick);
+	pairs_fini(&s->pairs);
+	wakers_fini(&s->wakers);
 }
 
 const struct view view_detail = {
