@@ -488,6 +488,8 @@ static const struct text {
 	{ "so do the refreshes of a paused detail", REFRESH REFRESH " Hv" REFRESHES "j", "\nTHE LAST 5 REFRESHES", NULL, 80, 60 },
 	{ "what its threads waited for", REFRESH REFRESH " Hv" REFRESHES, "\nWAITED 3.2s for a CPU in these refreshes", NULL, 80, 60 },
 	{ "and what woke them", REFRESH REFRESH " HvG" REFRESHES, "   3.5K times: api-server", NULL, 80, 60 },
+	{ "a detail counts all refreshes, and those that are drawn", "\n" REFRESHES,
+	  "THE LAST 69 REFRESHES, 52 drawn (right: the one shown)", NULL, 60, 40 },
 	{ "nor does one of the menu", " j.\n", "kthreadd                    |\n      17 S ", NULL },
 };
 

@@ -268,13 +268,15 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 	struct busiest whole = one ? (struct busiest){ 1, 1 } : busiest(now, past, width);
 	unsigned long long wholes[HISTORY_TICKS];
 	int known = 0;
-	char top[16];
+	char top[16], drawn[32] = "";
 
-	for (int i = 0; i < width; i++) {
-		known += values_known(&past[i]);
+	for (int i = 0; i < HISTORY_TICKS; i++)
+		known += values_known(&d->past[i]);
+	for (int i = 0; i < width; i++)
 		wholes[i] = (double)whole.ns / whole.of * tick_length(now, width - 1 - i);
-	}
-	paint_format(p, y++, 0, ROLE_TITLE, "THE LAST %d REFRESH%s (right: the one shown)", known, known == 1 ? "" : "ES");
+	if (known > width)
+		snprintf(drawn, sizeof(drawn), ", %d drawn", width);
+	paint_format(p, y++, 0, ROLE_TITLE, "THE LAST %d REFRESH%s%s (right: the one shown)", known, known == 1 ? "" : "ES", drawn);
 	format_value(top, sizeof(top), UNIT_SHARE, whole.ns, whole.of);
 	paint_format(p, y, 0, ROLE_DIM, "%5s %%", top);
 	paint_format(p, y + CHART_HEIGHT - 1, 0, ROLE_DIM, "%5s %%", "0");
