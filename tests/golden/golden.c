@@ -490,6 +490,8 @@ static const struct text {
 	{ "and what woke them", REFRESH REFRESH " HvG" REFRESHES, "   3.5K times: api-server", NULL, 80, 60 },
 	{ "a detail counts all refreshes, and those that are drawn", "\n" REFRESHES,
 	  "THE LAST 69 REFRESHES, 52 drawn (right: the one shown)", NULL, 60, 40 },
+	{ "a low heatmap counts the rows that it hides", "4", "\n4 hidden  ", NULL },
+	{ "a high one has none", "4", NULL, " hidden ", 80, 40 },
 	{ "nor does one of the menu", " j.\n", "kthreadd                    |\n      17 S ", NULL },
 };
 

@@ -198,6 +198,8 @@ static int draw_rows(const struct latency_view *s, const struct view_context *c,
 	}
 	if (c->height < LOW)
 		return y;
+	if (h->rows > lines)
+		paint_format(c->paint, y, 0, ROLE_DIM, "%d hidden", h->rows - lines);
 	heatmap_draw_axis(h, c->paint, y, left, c->newest->boottime_ns);
 	return y + 1;
 }
