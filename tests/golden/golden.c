@@ -492,6 +492,7 @@ static const struct text {
 	  "THE LAST 69 REFRESHES, 52 drawn (right: the one shown)", NULL, 60, 40 },
 	{ "a low heatmap counts the rows that it hides", "4", "\n4 hidden  ", NULL },
 	{ "a high one has none", "4", NULL, " hidden ", 80, 40 },
+	{ "a flamegraph that is exported after a long pause is of the shown refresh", "3 " REFRESHES "e", " of 1.0 s: ", NULL },
 	{ "nor does one of the menu", " j.\n", "kthreadd                    |\n      17 S ", NULL },
 };
 

@@ -58,6 +58,8 @@ static uint64_t shown_ns(const struct flame_view *s, const struct view_context *
 	tick_past(c->tick, &first);
 	if (c->tick->seq >= ticks && first < c->tick->seq - ticks + 1)
 		first = c->tick->seq - ticks + 1;
+	if (first > c->tick->seq) /* a pause longer than the history: only the shown refresh */
+		first = c->tick->seq;
 	head = s->source ? NULL : tick_head(c->tick, first);
 	return head ? c->tick->boottime_ns - head->boottime_ns + head->interval_ns : 0;
 }
