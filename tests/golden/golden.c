@@ -493,6 +493,8 @@ static const struct text {
 	{ "a low heatmap counts the rows that it hides", "4", "\n4 hidden  ", NULL },
 	{ "a high one has none", "4", NULL, " hidden ", 80, 40 },
 	{ "a flamegraph that is exported after a long pause is of the shown refresh", "3 " REFRESHES "e", " of 1.0 s: ", NULL },
+	{ "a search in D state counts its matches", "5/post\n", " in 3 refreshes  1 match ", NULL },
+	{ "one in the threads of a range does, too", "4jjjvhhjjjjjjjj\n/api\n", ", 8 threads  3 matches ", NULL },
 	{ "nor does one of the menu", " j.\n", "kthreadd                    |\n      17 S ", NULL },
 };
 

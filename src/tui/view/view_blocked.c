@@ -97,7 +97,9 @@ static void blocked_status(void *state, const struct view_context *c, char *buf,
 	const struct blocked *b = &((struct blocked_view *)state)->blocked;
 
 	snprintf(buf, size, "%u thread%s in D state now, %zu in %zu refresh%s%s", b->now, b->now == 1 ? "" : "s", b->nr,
-		 b->refreshes, b->refreshes == 1 ? "" : "es", c->paint->width < NARROW ? "" : "; COUNT: of 100 us or more");
+		 b->refreshes, b->refreshes == 1 ? "" : "es",
+		 c->paint->width < NARROW || *c->search ? "" : "; COUNT: of 100 us or more");
+	table_matches(state, c, buf, size);
 }
 
 static void blocked_view_fini(void *state)

@@ -126,15 +126,6 @@ void row_table_begin(struct row_table *t, const struct view_context *c)
 	table_begin(&t->table, &row_kind, t);
 }
 
-static size_t count_matches(const struct row_table *t, const char *search)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; *search && i < t->table.list.nr; i++)
-		n += item_match(t->table.list.items[i], search);
-	return n;
-}
-
 /* Running times of the last ticks, for the visible rows. */
 static void fill_past(struct row_table *t, const struct view_context *c)
 {
@@ -258,7 +249,6 @@ void row_table_update(struct row_table *t, const struct view_context *c, bool or
 	t->table.before_arg = &t->sorted;
 	set_columns(t, c);
 	table_sort(&t->table, c, c->height);
-	t->matches = count_matches(t, c->search);
 	if (columns_has(&t->columns, COLUMN_PAST))
 		fill_past(t, c);
 	if (columns_has(&t->columns, COLUMN_COMMAND))
@@ -302,10 +292,8 @@ void row_table_status(const struct row_table *t, const struct view_context *c, s
 {
 	size_t used;
 
-	used = snprintf(buf, size, "%zu of %zu %s", t->table.list.nr, all, what);
-	if (*c->search && used < size)
-		used += snprintf(buf + used, size - used, "  %zu match%s", t->matches,
-				 t->matches == 1 ? "" : "es");
+	snprintf(buf, size, "%zu of %zu %s", t->table.list.nr, all, what);
+	used = table_matches(&t->table, c, buf, size);
 	if (list_held(&t->table.list, c->now_ns) && used < size)
 		used += snprintf(buf + used, size - used, "  order held");
 	if (list_following(&t->table.list) && used < size)

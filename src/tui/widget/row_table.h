@@ -18,7 +18,6 @@ struct row_table {
 	struct table_column shown[COLUMN_COUNT]; /* the columns that fit */
 	char titles[COLUMN_COUNT][32];
 	int pan;
-	size_t matches;      /* of the search */
 	struct values *past; /* of the visible rows */
 	size_t past_room;
 	const char *id_title;

@@ -125,6 +125,17 @@ bool table_ascending(const struct table_state *t)
 	return by && (by->compare || by->flags & TABLE_ASCENDING) != t->inverted;
 }
 
+size_t table_matches(const struct table_state *t, const struct view_context *c, char *buf, size_t size)
+{
+	size_t used = strlen(buf), n = 0;
+
+	for (size_t i = 0; *c->search && i < t->list.nr; i++)
+		n += t->kind->match(t->list.items[i], c->search);
+	if (*c->search)
+		used += snprintf(buf + used, size - used, "  %zu match%s", n, n == 1 ? "" : "es");
+	return used;
+}
+
 /* --- Drawing */
 
 static void fill(const struct paint *p, int y, int x, int end, enum role role, char mark)

@@ -36,7 +36,7 @@ static void range_status(void *state, const struct view_context *c, char *buf, s
 	format_value(count, sizeof(count), UNIT_COUNT, s->contributors.count, 0);
 	format_value(total, sizeof(total), UNIT_NS, s->contributors.ns, 0);
 	latency_range_text(&s->range, range, sizeof(range));
-	if (s->range.kind == HIST_RUNQ) {
+	if (s->range.kind == HIST_RUNQ && !*c->search) {
 		format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
 		snprintf(behind, sizeof(behind), "; RAN INSTEAD: of >= %s", least);
 	}
@@ -44,6 +44,7 @@ static void range_status(void *state, const struct view_context *c, char *buf, s
 		 hist_word(s->range.kind, s->contributors.count), range, total, s->contributors.nr,
 		 latency_is_irq(s->range.kind) ? "source" : "thread", s->contributors.nr == 1 ? "" : "s",
 		 behind);
+	table_matches(&s->list.table, c, buf, size);
 }
 
 /* A source of interrupts has nothing to open. */
