@@ -482,6 +482,7 @@ static const struct text {
 	{ "it is there until a key after the prompt", "/a" NOTICE "p\n", "\nsaved ", NULL },
 	{ "which ends it", "/a" NOTICE "p\nj", "matches", "\nsaved " },
 	{ "another order does not wait for one that is held", " jN", "kthreadd                    |\n      17 S ", NULL },
+	{ "nor does one of the menu", " j.\n", "kthreadd                    |\n      17 S ", NULL },
 	{ "a thread that ends during a pause is shown as it was last", " [\\4002\n\n" REFRESH " ",
 	  "RUN%       10.0   100ms ", NULL },
 	{ "a paused flamegraph stays what it is", REFRESH REFRESH " Hf" REFRESHES "j", "\n4.1s On-CPU, 5 refreshes", NULL },
@@ -495,7 +496,8 @@ static const struct text {
 	{ "a flamegraph that is exported after a long pause is of the shown refresh", "3 " REFRESHES "e", " of 1.0 s: ", NULL },
 	{ "a search in D state counts its matches", "5/post\n", " in 3 refreshes  1 match ", NULL },
 	{ "one in the threads of a range does, too", "4jjjvhhjjjjjjjj\n/api\n", ", 8 threads  3 matches ", NULL },
-	{ "nor does one of the menu", " j.\n", "kthreadd                    |\n      17 S ", NULL },
+	{ "a source of interrupts has nothing to open there, which is said", "4\t\t\tvhhjjjjjj\n\n",
+	  "\nsources of interrupts have no detail", NULL },
 };
 
 #define NR_TEXTS (sizeof(texts) / sizeof(texts[0]))

@@ -66,6 +66,10 @@ static bool range_open(void *state, enum action a, const struct view_context *c,
 		c->notice(c->notice_arg, "not in the shown refresh any more: step back in time");
 		return true;
 	}
+	if (a == ACTION_ENTER && latency_is_irq(s->range.kind)) {
+		c->notice(c->notice_arg, "sources of interrupts have no detail: f shows their flamegraph");
+		return true;
+	}
 	if (a != ACTION_FLAME || !s->contributors.nr)
 		return a == ACTION_FLAME;
 	return latency_flame(o, &s->range, c);
