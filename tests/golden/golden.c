@@ -487,7 +487,8 @@ static const struct text {
 	  "RUN%       10.0   100ms ", NULL },
 	{ "a paused flamegraph stays what it is", REFRESH REFRESH " Hf" REFRESHES "j", "\n4.1s On-CPU, 5 refreshes", NULL },
 	{ "so do the refreshes of a paused detail", REFRESH REFRESH " Hv" REFRESHES "j", "\nTHE LAST 5 REFRESHES", NULL, 80, 60 },
-	{ "what its threads waited for", REFRESH REFRESH " Hv" REFRESHES, "\nWAITED 3.2s for a CPU in these refreshes", NULL, 80, 60 },
+	{ "what its threads waited for", REFRESH REFRESH " Hv" REFRESHES,
+	  "\nWAITED 3.2s for a CPU in these refreshes", NULL, 80, 60 },
 	{ "and what woke them", REFRESH REFRESH " HvG" REFRESHES, "   3.5K times: api-server", NULL, 80, 60 },
 	{ "a detail counts all refreshes, and those that are drawn", "\n" REFRESHES,
 	  "THE LAST 69 REFRESHES, 52 drawn (right: the one shown)", NULL, 60, 40 },
@@ -498,6 +499,8 @@ static const struct text {
 	{ "one in the threads of a range does, too", "4jjjvhhjjjjjjjj\n/api\n", ", 8 threads  3 matches ", NULL },
 	{ "a source of interrupts has nothing to open there, which is said", "4\t\t\tvhhjjjjjj\n\n",
 	  "\nsources of interrupts have no detail", NULL },
+	{ "a menu keeps the keys of the table that it hides", "of", "columns of threads ...", NULL },
+	{ "and so does the help", "?f", "\nKeys here", "f flame" },
 };
 
 #define NR_TEXTS (sizeof(texts) / sizeof(texts[0]))

@@ -43,7 +43,7 @@ enum place_kind {
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
 	_(IRQ_CPUS,   "irq-cpus",    IN_IRQ,     "v",          "v",          "v",        "CPUs",    "interrupts: hide or show their time on each CPU") \
 	_(IRQ_AGAIN,  "irq-again",   IN_IRQ_SOURCE, "r",       "r",          "r",        "again",   "interrupts: reread the recorder for this source") \
-	_(FLAME,      "flame",       IN_OTHERS,   "f",          "f b",        "f",        "flame",   "flamegraph of the selected thread, process or cgroup; of interrupts") \
+	_(FLAME,      "flame",       IN_VIEWS & ~IN_GRAPH, "f",          "f b",        "f",        "flame",   "flamegraph of the selected thread, process or cgroup; of interrupts") \
 	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds, or those selected, as a Perfetto trace; Esc cancels") \
 	_(FLAME_ZOOM, "flame-zoom",  IN_GRAPH,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
 	_(FLAME_OUT,  "flame-out",   IN_GRAPH,   "Bksp",       "Bksp",       "Bksp",     "",        "flame: zoom out; back from the table or sandwich") \
