@@ -501,6 +501,7 @@ static const struct text {
 	  "\nsources of interrupts have no detail", NULL },
 	{ "a menu keeps the keys of the table that it hides", "of", "columns of threads ...", NULL },
 	{ "and so does the help", "?f", "\nKeys here", "f flame" },
+	{ "the past of an interrupt is not that of the host", "6\nf", "sampled in NET_RX", "\ntime " },
 };
 
 #define NR_TEXTS (sizeof(texts) / sizeof(texts[0]))

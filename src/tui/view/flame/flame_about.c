@@ -355,6 +355,6 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 			    sizeof(text) - strlen(text));
 		y = put(c, y, "woken by", text);
 	}
-	if (y <= end - 2)
+	if (y <= end - 2 && !s->source) /* a metric's past is not that of the samples of a source */
 		put_time(s, c, end - 2);
 }
