@@ -470,8 +470,8 @@ static const struct text {
 	{ "nor does a click", "/api" CLICK CLICK, "/api", " detail" },
 	{ "a paused heatmap ages, and so does its axis", "4 " REFRESHES, "    -120s", " now" },
 	{ "a search that a view does not have is none of its states: back goes back", "/api\nvq", " match", " detail" },
-	{ "nor does it change what q does there", "/api\n8", "\nq quit ", NULL },
-	{ "nor has its help keys of a search", "8?", "\nTo move ", "next match" },
+	{ "nor does it change what q does there", "/api\n7", "\nq quit ", NULL },
+	{ "nor has its help keys of a search", "7?", "\nTo move ", "next match" },
 	{ "a box is as wide as its share of any screen", "3", "    ]|\n   2001 ", NULL, 400, 24 },
 	{ "a column is widened from the width that it has", "o\njjjjjjj+", "\n> [x] TIME       16 ", NULL },
 	{ "below 1 its width is automatic again", "o\njjj-", "\n> [x] S        auto ", NULL },
@@ -502,6 +502,8 @@ static const struct text {
 	{ "a menu keeps the keys of the table that it hides", "of", "columns of threads ...", NULL },
 	{ "and so does the help", "?f", "\nKeys here", "f flame" },
 	{ "the past of an interrupt is not that of the host", "6\nf", "sampled in NET_RX", "\ntime " },
+	{ "what threads waited for can be searched", "8/limit\n", "\n>  270ms ", NULL },
+	{ "and so can who waited", "8/2001\n", "of history  4 matches ", NULL },
 };
 
 #define NR_TEXTS (sizeof(texts) / sizeof(texts[0]))

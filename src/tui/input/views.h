@@ -32,7 +32,7 @@ enum view_trait {
 	_(arg, IRQ, irq, VIEW_ENTERS | VIEW_SORTS, "IRQ", "irq", "", "6", "6", "6",                                    \
 	  "interrupts, their time, and the threads that lost time to them")                                                       \
 	_(arg, SYSTEM, system, 0, "System", "system", "", "7", "7", "7 s", "CPUs, pressure, own cost")                 \
-	_(arg, WAITS, waits, VIEW_ENTERS, "Waits", "waits", "", "8", "8", "8",                                         \
+	_(arg, WAITS, waits, VIEW_ENTERS | VIEW_FINDS, "Waits", "waits", "", "8", "8", "8",                            \
 	  "threads that waited for a CPU, and what ran instead")
 
 /* Views that others open: id, object, traits, text after the name of its subject on the way back. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Threads that waited for a CPU, and what ran instead, in the remembered refreshes. */
 #include <stdio.h>
+#include <string.h>
 
 #include "query/pairs.h"
 #include "tui/screen/host.h"
@@ -40,8 +41,17 @@ static uint64_t span(const struct table_cell *cell)
 	return ((const struct waits_view *)cell->state)->pairs.span_ns;
 }
 
+static bool match(const void *item, const char *search)
+{
+	char who[1200], what[1200];
+
+	pair_victim_name(item, 0, who, sizeof(who));
+	pair_name(item, 0, what, sizeof(what));
+	return strcasestr(who, search) || strcasestr(what, search);
+}
+
 static const struct table_kind kind = {
-	.items = { .key = key }, TABLE_COLUMNS(columns), .whole = span, .look = TABLE_TEXT,
+	.items = { .key = key }, TABLE_COLUMNS(columns), .match = match, .whole = span, .look = TABLE_TEXT,
 };
 
 static int waits_update(void *state, const struct view_context *c)
@@ -87,8 +97,9 @@ static void waits_status(void *state, const struct view_context *c, char *buf, s
 	format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
 	format_value(sum, sizeof(sum), UNIT_NS, s->pairs.ns, 0);
 	format_value(span, sizeof(span), UNIT_NS, s->pairs.span_ns, 0);
-	snprintf(buf, size, "%zu pair%s, waits of %s and more: %s in %s of history", s->pairs.nr, s->pairs.nr == 1 ? "" : "s", least, sum,
-		 span);
+	snprintf(buf, size, "%zu pair%s, waits of %s and more: %s in %s of history", s->pairs.nr, s->pairs.nr == 1 ? "" : "s",
+		 least, sum, span);
+	table_matches(&s->table, c, buf, size);
 }
 
 static void waits_fini(void *state)
@@ -103,6 +114,7 @@ const struct view view_waits = {
 	.update = waits_update,
 	.draw = waits_draw,
 	.act = table_act,
+	.search = table_search,
 	.click = table_click,
 	.open = waits_open,
 	.flame = view_flame_runq,
