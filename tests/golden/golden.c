@@ -504,6 +504,8 @@ static const struct text {
 	{ "the past of an interrupt is not that of the host", "6\nf", "sampled in NET_RX", "\ntime " },
 	{ "what threads waited for can be searched", "8/limit\n", "\n>  270ms ", NULL },
 	{ "and so can who waited", "8/2001\n", "of history  4 matches ", NULL },
+	{ "a low screen lists as many victims of a source, and counts the others", "6\n" REFRESHES "rjjjjjjjjjjjjjjj",
+	  "\n                                and 9 more ", NULL },
 };
 
 #define NR_TEXTS (sizeof(texts) / sizeof(texts[0]))

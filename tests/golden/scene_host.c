@@ -133,10 +133,11 @@ static uint64_t scene_recorded(void *arg)
 	return 28000000000;
 }
 
-/* A softirq every 100 ms, on both sides of a thread, with a sample in between. */
+/* A softirq every 100 ms, on both sides of a thread, with a sample in between. Over a long time, it hits many threads. */
 static int scene_recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t *since,
 				 int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg)
 {
+	bool many = to - from > 10 * SEC;
 	int err = 0;
 
 	(void)arg;
@@ -148,7 +149,7 @@ static int scene_recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t
 				{ .at = at, .kind = RING_SWITCH, .tid = 2001, .other = 2002, .state = RING_PREEMPTED },
 				{ .at = at + 1000, .kind = RING_SAMPLE, .tid = 2001, .user_mode = true },
 				{ .at = at + 90000, .kind = RING_IRQ, .source = 3, .off_ns = 80000 - 9000 * nr,
-				  .tid = (uint32_t[]){ 2001, 2002, 3000, 0 }[nr] },
+				  .tid = many && cpu ? 10000 + at / (SEC / 10) % 25 : (uint32_t[]){ 2001, 2002, 3000, 0 }[nr] },
 				{ .at = at + 10000000, .kind = RING_SWITCH, .tid = 2002, .other = 2001,
 				  .state = RING_SLEEP },
 			};

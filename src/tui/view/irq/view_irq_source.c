@@ -17,6 +17,7 @@
 #include "util/format.h"
 #include "util/text.h"
 
+#define SHOWN 20 /* victims, and their cgroups */
 #define CPU_CELLS 40 /* "   12   31.2  41.2K/s   64%" */
 #define READ_EVERY_NS 5000000000ULL /* reading costs up to 40 ms */
 
@@ -137,15 +138,16 @@ static int draw_bursts(const struct irq_source_view *s, const struct view_contex
 	return y + 1;
 }
 
-/* A low screen has no lines for small victims. */
-static size_t victims_shown(const struct view_context *c)
+static int draw_more(const struct paint *p, int y, int x, size_t nr)
 {
-	return c->height >= 30 ? 10 : 5;
+	if (nr > SHOWN)
+		paint_format(p, y++, x, ROLE_DIM, "and %zu more", nr - SHOWN);
+	return y;
 }
 
-static int draw_cgroups(const struct interrupted *v, const struct view_context *c, const struct paint *p, int y)
+static int draw_cgroups(const struct interrupted *v, const struct paint *p, int y)
 {
-	for (size_t i = 0; i < v->nr_cgroups && i < victims_shown(c); i++) {
+	for (size_t i = 0; i < v->nr_cgroups && i < SHOWN; i++) {
 		char time[16], share[16];
 
 		format_value(time, sizeof(time), UNIT_NS, v->cgroups[i].ns, 0);
@@ -155,7 +157,7 @@ static int draw_cgroups(const struct interrupted *v, const struct view_context *
 		paint_format(p, y++, 0, ROLE_TEXT, "%7s %6s  %s", time, share,
 			     *v->cgroups[i].path ? v->cgroups[i].path : "-");
 	}
-	return y + !!v->nr_cgroups;
+	return draw_more(p, y, 16, v->nr_cgroups) + !!v->nr_cgroups;
 }
 
 static int draw_victims(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
@@ -174,7 +176,7 @@ static int draw_victims(const struct irq_source_view *s, const struct view_conte
 	format_value(all, sizeof(all), UNIT_NS, v->ns, 0);
 	paint_format(p, y++, 0, ROLE_TITLE, "%7s %6s %7s %7s  INTERRUPTED, of %s in the %s up to %s", "TIME", "SHARE%",
 		     "COUNT", "LONGEST", all, window, irq_ago_text(c->tick, v->to, ago, sizeof(ago)));
-	for (size_t i = 0; i < v->nr && i < victims_shown(c); i++) {
+	for (size_t i = 0; i < v->nr && i < SHOWN; i++) {
 		char time[16], share[16], count[16], longest[16], who[96], cut[96];
 
 		format_value(time, sizeof(time), UNIT_NS, v->at[i].ns, 0);
@@ -185,7 +187,7 @@ static int draw_victims(const struct irq_source_view *s, const struct view_conte
 		paint_format(p, y++, 0, ROLE_TEXT, "%7s %6s %7s %7s  %s%*s %s", time, share, count, longest, cut,
 			     22 - text_width(cut), "", v->at[i].who.cgroup);
 	}
-	return draw_cgroups(v, c, p, y + 1);
+	return draw_cgroups(v, p, draw_more(p, y, 32, v->nr) + 1);
 }
 
 static int draw_hist(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
