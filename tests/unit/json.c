@@ -304,6 +304,43 @@ TEST(json, processes_of_what_a_filter_matches)
 	model_free(m);
 }
 
+/* The samples of idle CPUs are no thread's: their time is added to that of the threads, though that has no stack. */
+TEST(json, total_of_threads_and_idle_cpus)
+{
+	const struct values interrupted = { .v = { [METRIC_IRQ] = 40 } };
+	const struct source source = { .thread_name = no_name, .names_generation = no_names };
+	const struct stack kernel = { .hash = 7, .check = 7 };
+	struct export o = { .host = "host", .kernel = "6.1", .scope = "all", .source = &source };
+	struct model *m = model_new(0);
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct life *lives[] = { tick_life(m, 0, "idle", &cgroup), tick_life(m, 10, "server", &cgroup) };
+	struct stack_sample idle = { .life = lives[0], .metric = METRIC_IRQ, .weight = 60, .count = 1 };
+	const struct stack_sample rest = { .life = lives[1], .metric = METRIC_IRQ, .weight = 40, .flags = NOTE_NO_STACK };
+	struct json_object *line;
+	const struct tick *t;
+	size_t bytes;
+	char *text;
+	FILE *to = open_memstream(&text, &bytes);
+
+	tick_begin(m);
+	assert_int_equal(model_thread(m, lives[1], STATE_SLEEP, false, &interrupted), 0);
+	idle.kernel = model_stack(m, &kernel);
+	assert_int_equal(model_sample(m, &idle), 0);
+	assert_int_equal(model_sample(m, &rest), 0);
+	tick_cgroup(m, &cgroup, NULL);
+	t = tick_end(m);
+	write_line(to, t, &o, 0);
+	fclose(to);
+	line = json_tokener_parse(text);
+	assert_int_equal(total_of(line, "irq"), 100);
+	json_object_put(line);
+	free(text);
+	tick_put(t);
+	for (size_t i = 0; i < ARRAY_SIZE(lives); i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+}
+
 /* Text written in pieces stays one text. */
 TEST(json, more_than_what_is_kept)
 {
@@ -331,5 +368,6 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(json_a_line_in_slices_is_the_same), cmocka_unit_test(json_a_line_takes_no_longer_than_its_text),
 		  cmocka_unit_test(json_values_of_all_kinds), cmocka_unit_test(json_processes_of_what_a_filter_matches),
+		  cmocka_unit_test(json_total_of_threads_and_idle_cpus),
 		  cmocka_unit_test(json_a_text_that_grows), cmocka_unit_test(json_more_than_what_is_kept));
 }

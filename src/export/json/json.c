@@ -65,7 +65,7 @@ static uint64_t total_of(const struct tick *t, const struct sampled *c, enum met
 {
 	uint64_t total = values_value(&t->total, m);
 
-	return total != VALUE_NA && total > c->of[m].stacks ? total : c->of[m].stacks;
+	return total != VALUE_NA && total > c->of[m].total ? total : c->of[m].total;
 }
 
 static void put_stacks(struct json *j, const struct tick *t, const struct sampled *c)
