@@ -77,7 +77,7 @@ void finish_trace(struct systop *s, bool asked_to_end)
 }
 
 /* Writes what the exporter has left. If that is all that it makes, it is reported, and a signal only ended the recording, as
- * with -w. */
+ * with -w; but with a command, the signal may have ended that, too, and its exit status is not known. */
 static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 {
 	int reader = *signal_number ? s->options.file_fd : -1, err;
@@ -96,7 +96,8 @@ static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 		return verdict;
 	if (verdict != LOOP_FAILED)
 		complain("%s", save_text(s->file));
-	*signal_number = 0;
+	if (!s->command.pid)
+		*signal_number = 0;
 	return verdict;
 }
 

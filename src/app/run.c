@@ -448,7 +448,8 @@ static void run_loop(struct systop *s, int *signal_number)
 	verdict = finish_output(s, verdict, signal_number);
 	if (window && verdict != LOOP_FAILED) {
 		finish_trace(s, *signal_number);
-		*signal_number = 0;
+		if (!s->command.pid)
+			*signal_number = 0;
 	} else {
 		finish_save(s, -1);
 	}

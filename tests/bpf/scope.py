@@ -8,11 +8,12 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import (GUEST, MS, SYSTOP, Cgroup, Late, Load, Systop, about, begin, load_path, mount_of,  # noqa: E402
-                     rows_of, states_of, systop_lines, take_slot)
+from harness import (GUEST, MS, SYSTOP, Cgroup, Late, Load, Systop, about, begin, descendants, load_path,  # noqa: E402
+                     mount_of, name_of, rows_of, states_of, systop_lines, take_slot, wait_for)
 
 WAIT = 1.0 if GUEST else 0.3
 INTERVAL = "1" if GUEST else "0.5"
@@ -487,6 +488,18 @@ def command_missing():
     assert done.returncode == 5 and "cannot run the command" in done.stderr, done
 
 
+def command_interrupted(option):
+    """Ctrl-C, which the command gets, too: what is recorded is saved, but the command did not succeed."""
+    with tempfile.TemporaryDirectory() as d:
+        with subprocess.Popen([SYSTOP, option, f"{d}/file", "--", "sleep", "60"], stderr=subprocess.PIPE, text=True,
+                              start_new_session=True) as systop:
+            wait_for(lambda: "sleep" in [name_of(pid) for pid in descendants(systop.pid)], 30, "no command")
+            time.sleep(WAIT)
+            os.killpg(systop.pid, signal.SIGINT)
+            said = systop.communicate(timeout=60)[1]
+        assert systop.returncode == -signal.SIGINT and f"saved {d}/file: " in said, (systop.returncode, said)
+
+
 def main():
     tap = begin()
     chosen = [
@@ -530,6 +543,8 @@ def main():
         ("-- CMD that is killed", command, "sleep 0.2; kill -9 $$", 137),
         ("-- CMD that is not there", command_missing),
         ("-- CMD and its limits", command_limits),
+        ("-w -- CMD and a signal", command_interrupted, "-w"),
+        ("--pprof -- CMD and a signal", command_interrupted, "--pprof"),
     ], 3)
     tap.case("a process is moved in its sleep, another one while it runs", moved_asleep, None, False)
     tap.case("a thread is moved in its sleep", moved_asleep, None, True)
