@@ -42,7 +42,7 @@
 /* The processes of -p, and the threads of -t, have ended: a table or JSON ends, too; the screen stays. */
 static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 {
-	char when[16], what[192];
+	char when[16], *what = s->notice;
 	struct tm tm;
 
 	if (s->gone || s->options.command || options_need(&s->options, EXPORT_SAMPLES) || !target_gone(&s->target, t))
@@ -50,7 +50,7 @@ static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 	s->gone = true;
 	localtime_r(&t->wall.tv_sec, &tm);
 	strftime(when, sizeof(when), "%H:%M:%S", &tm);
-	snprintf(what, sizeof(what), "%s exited by %s",
+	snprintf(what, sizeof(s->notice), "%s exited by %s",
 		 s->target.nr_watched == 1 ? s->target.last :
 		 !s->target.nr_tids ? "all processes of -p" : "all processes and threads of -p and -t", when);
 	if (s->options.output == OUTPUT_SCREEN) {
@@ -58,7 +58,6 @@ static enum loop_verdict targets_gone(struct systop *s, const struct tick *t)
 		tui_notice(s->tui, "%s", what);
 		return LOOP_GO_ON;
 	}
-	fail(-ESRCH, EXIT_STATUS_TARGET, "%s", what);
 	return LOOP_STOP;
 }
 
@@ -476,6 +475,8 @@ int run(struct systop *s)
 	if (s->options.output != OUTPUT_SCREEN && s->output.dropped)
 		complain("%" PRIu64 " refresh%s dropped: %s", s->output.dropped, s->output.dropped == 1 ? "" : "es",
 			 s->options.file ? "the one before was still being written" : "the output was read too late");
+	if (s->gone && s->options.output != OUTPUT_SCREEN)
+		fail(-ESRCH, EXIT_STATUS_TARGET, "%s", s->notice); /* unless something else failed */
 	failure = complain_of_failure();
 	if (rate_now < rate)
 		complain("kernel.perf_event_max_sample_rate fell from %ld to %ld meanwhile; fix: sysctl -w "

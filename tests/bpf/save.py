@@ -94,6 +94,9 @@ def null_device():
         os.mknod(f"{d}/full", 0o666 | stat.S_IFCHR, os.makedev(1, 7))
         done = record(f"{d}/full")
         assert done.returncode == 1 and "No space left" in done.stderr, done
+        with subprocess.Popen(["sleep", "2"]) as ends:
+            done = record(f"{d}/full", "-p", str(ends.pid), seconds=60)
+        assert done.returncode == 1 and "No space left" in done.stderr, done  # more than that it exited
 
 
 def fifos():

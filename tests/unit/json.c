@@ -7,6 +7,7 @@
 
 #include "export/exporter.h"
 #include "export/json/json_text.h"
+#include "model/sample.h"
 #include "query/filter.h"
 #include "query/source.h"
 #include "util/clock.h"
