@@ -298,12 +298,11 @@ static void on_save(void *arg)
 {
 	struct systop *s = arg;
 	const char *path = s->options.save_path ? s->options.save_path : s->sources.folder;
-	int err = save_start(s->save, &export_trace, path, s->options.save_fd, "", NULL);
 
-	if (err ? err != -EBUSY && err != -EOPNOTSUPP : s->options.output == OUTPUT_SCREEN)
+	if (save_start(s->save, &export_trace, path, s->options.save_fd, "", NULL) == -EBUSY && !s->tui)
+		complain("not saved: a save is already in progress");
+	else
 		run_report_save(s);
-	if (err == -EOPNOTSUPP && !s->options.window_s)
-		complain("not saved: --window is 0");
 }
 
 static bool on_unsent(void *arg)

@@ -150,8 +150,12 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 
 	if (s->state != SAVE_IDLE)
 		return -EBUSY;
-	if (!rings_slots(collect_rings(s->o.collect)) || (!part && !s->o.window_s))
+	if (!rings_slots(collect_rings(s->o.collect)) || (!part && !s->o.window_s)) {
+		s->failure = (struct save_failure){ 0 };
+		snprintf(s->text, sizeof(s->text), "not saved: %s", s->o.window_s ?
+			 "the recorder is left out (fix: a higher --max-cpu or --max-mem)" : "--window is 0");
 		return -EOPNOTSUPP;
+	}
 	s->part = part ? *part : (struct save_part){ 0 };
 	note_window(s);
 	s->content = false;
@@ -264,11 +268,8 @@ static bool begin_if_triggered(struct save *s)
 	s->refused = save_start(s, &export_trace, s->o.folder, -1, why, NULL);
 	if (!s->refused)
 		trigger_saves(&s->o.trigger, now);
-	if (s->refused == -EOPNOTSUPP) {
-		s->failure = (struct save_failure){ 0 };
-		snprintf(s->text, sizeof(s->text), "not saved: the recorder is left out (fix: a higher --max-cpu or --max-mem); %s",
-			 why);
-	}
+	if (s->refused == -EOPNOTSUPP)
+		snprintf(s->text + strlen(s->text), sizeof(s->text) - strlen(s->text), "; %s", why);
 	return !s->refused || s->refused != refused;
 }
 

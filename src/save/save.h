@@ -57,8 +57,8 @@ void save_free(struct save *s);
  * or "": "systop-HOST-UTCTIME" and the exporter's suffix, in the current folder, or in @path, if that ends in "/". @fd:
  * written to instead, unless -1. @reason: reported in save_text() and in the trace, "": on request. @part: NULL: the
  * last window_s seconds. The window
- * ends now, whenever it is written. Returns 0, -EBUSY: one is being saved, -EOPNOTSUPP: nothing is recorded, or another
- * -errno, also reported in save_text().
+ * ends now, whenever it is written. Returns 0, -EBUSY: one is being saved, or another -errno, also reported in save_text();
+ * -EOPNOTSUPP: nothing is recorded.
  */
 int save_start(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason,
 	       const struct save_part *part);

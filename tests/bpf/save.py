@@ -133,26 +133,30 @@ def fifos():
 
 
 def ends_while_saving():
-    """After two signals systop does not wait for the trace that is being saved, into a FIFO that is open and not read."""
+    """After two signals systop does not wait for the trace that is being saved, into a FIFO that is open and not read. Meanwhile
+    it does not save another one."""
     with folder() as d:
         fifo = f"{d}/fifo"
         os.mkfifo(fifo)
         reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
         with subprocess.Popen([SYSTOP, "--json", "-d", "0.3", "-o", fifo], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as systop:
+                              stderr=subprocess.PIPE, text=True) as systop:
             wait_for(lambda: loaded(systop), WAIT, "no BPF")
             time.sleep(0.7)
             systop.send_signal(signal.SIGUSR1)
             wait_for(lambda: select.select([reader], [], [], 0)[0], WAIT, "no trace")
+            systop.send_signal(signal.SIGUSR1)
             began = time.monotonic()
             while systop.poll() is None and time.monotonic() < began + WAIT:
                 systop.send_signal(signal.SIGTERM)
                 time.sleep(0.2)
             took = time.monotonic() - began
             systop.kill()
+            said = systop.stderr.read()
         os.close(reader)
     assert systop.returncode == -signal.SIGTERM, systop.returncode
     assert took < 5, f"{took:.1f} s after the first SIGTERM"
+    assert "systop: not saved: a save is already in progress\n" in said, said
     return f"{took:.1f} s"
 
 

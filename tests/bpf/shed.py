@@ -93,14 +93,19 @@ def under_load_of(cgroup):
 
 def memory():
     """A limit that cannot be kept is reported, and only details that make room are left out. --on reports once that nothing is
-    recorded, and goes on."""
+    recorded, and goes on; SIGUSR1 reports it, too."""
     with tempfile.TemporaryDirectory() as folder, \
          Systop("-d", "0.2", "-n", "6", "--max-mem", "1M", "--window", "1", "--window-mem", "64M", "--on", "threads>0",
                 "-o", f"{folder}/trace") as s:
+        while s.line()["shed"] != ["recorder"]:
+            pass
+        time.sleep(0.3)
+        s.proc.send_signal(signal.SIGUSR1)
         lines = s.rest()
         said = s.proc.stderr.read().decode()
     assert lines[-1]["shed"] == ["recorder"], lines[-1]["shed"]
-    assert said.count("not saved: the recorder is left out (fix: a higher --max-cpu or --max-mem); threads>0: ") == 1, said
+    why = "systop: not saved: the recorder is left out (fix: a higher --max-cpu or --max-mem)"
+    assert said.count(f"{why}; threads>0: ") == said.count(f"{why}\n") == 1, said
     with Systop("-d", "0.2", "-n", "6", "--max-mem", "100G", "--max-cpu", "1000") as s:
         lines = s.rest()
     assert len(lines) == 6 and not any(line["shed"] for line in lines), lines

@@ -201,6 +201,13 @@ def batch(*args):
     assert not (left := bpf_left(before)), f"BPF programs {left} stay"
 
 
+def no_trace():
+    """What SIGUSR1 has to report is drawn, not written over the screen."""
+    with Terminal() as t:
+        os.kill(t.start("--window", "0"), signal.SIGUSR1)
+        t.wait("^not saved: --window is 0")
+
+
 def nohup():
     """SIGHUP is ignored if it was at the start."""
     with subprocess.Popen(["nohup", SYSTOP, "--json", "-d", "0.5"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -234,6 +241,7 @@ def main():
     tap.case("SIGKILL of the starter", starter_killed)
     tap.case("signals in -b", batch, "-b")
     tap.case("signals in --json", batch, "--json")
+    tap.case("SIGUSR1 while nothing is recorded", no_trace)
     tap.case("nohup", nohup)
     tap.done()
 
