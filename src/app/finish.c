@@ -18,8 +18,9 @@
 #include "util/clock.h"
 #include "util/fail.h"
 
-/* Longest wait for the reader of the output at the end. */
+/* Longest wait for the reader of the output at the end, until it takes some, and in all. */
 #define LAST_MS 400
+#define LAST_NS 5000000000ULL
 
 /* Blocks until the save in progress ends, also on quit. @reader: see save_finish(). */
 void finish_save(struct systop *s, int reader)
@@ -101,6 +102,16 @@ static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 	return verdict;
 }
 
+/* Sends the rest of a refresh for as long as it is being read. Another signal ends that. */
+static void send_rest(struct sink *output)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + LAST_NS;
+
+	while (sink_wait(output, LAST_MS) && clock_ns(CLOCK_MONOTONIC) < until && !loop_ending())
+		;
+	sink_finish(output, 0);
+}
+
 /* Completes the pending line if it is being read; then writes the rest that the exporter has. */
 enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdict, int *signal_number)
 {
@@ -114,8 +125,8 @@ enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdict, int
 		return finish_file(s, signal_number);
 	if (s->options.file) /* an incomplete refresh is not written */
 		s->unfinished = true;
-	sink_finish(&s->output, LAST_MS);
+	send_rest(&s->output);
 	err = refresh_end(s);
-	sink_finish(&s->output, LAST_MS);
+	send_rest(&s->output);
 	return verdict == LOOP_FAILED || !err ? verdict : run_output_verdict(err);
 }

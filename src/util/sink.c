@@ -117,9 +117,18 @@ int sink_send(struct sink *o)
 	return send_for(o, 0);
 }
 
+bool sink_wait(struct sink *o, int milliseconds)
+{
+	size_t before = o->sent;
+
+	send_for(o, milliseconds);
+	return o->sent > before;
+}
+
 void sink_finish(struct sink *o, int milliseconds)
 {
 	send_for(o, milliseconds);
+	o->dropped += sink_unsent(o);
 	forget_sent(o);
 }
 

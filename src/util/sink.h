@@ -45,7 +45,9 @@ static inline bool sink_unsent(const struct sink *o)
 	return o->sent < o->bytes;
 }
 
-/* sink_finish - as sink_send(), but for up to this long; drops the rest. */
+/* sink_wait - as sink_send(), but for up to this long. Returns whether the reader took some, but not all.
+ * sink_finish - the same; drops the rest, which is counted. */
+bool sink_wait(struct sink *o, int milliseconds);
 void sink_finish(struct sink *o, int milliseconds);
 
 /* sink_write - writes a text, for up to @milliseconds. Returns the bytes written, or -errno. Async-signal-safe. */

@@ -319,6 +319,27 @@ def json_loses_lines():
     return f"{len(lines)} lines, {told} dropped"
 
 
+def line_is_read():
+    """After a signal a reader that is slow, but reads, gets the rest of its line."""
+    with Pipe("--json", "--all", "-d", "0.1") as p:
+        first = b""
+        while b"\n" not in first:
+            first += os.read(p.out, 4096)
+        p.stuck()
+        p.proc.send_signal(signal.SIGTERM)
+        os.close(p.writer)
+        p.writer = -1
+        began, got = time.monotonic(), first
+        while part := os.read(p.out, 4096):
+            got += part
+            time.sleep(1.5 * 4096 / len(first))
+        took = time.monotonic() - began
+        p.proc.wait(LONG_S)
+    assert got.endswith(b"\n"), f"the last line is cut: {got[-100:]!r}"
+    assert took > 1, f"it was read in {took:.1f} s"
+    return f"{took:.1f} s"
+
+
 def end_waits(*args):
     """After -n the last refresh is not lost: a late reader gets all of it."""
     with Pipe(*args, "-d", "0.3", "-n", "1") as p:
@@ -389,6 +410,7 @@ def main():
         tap.case(f"{' '.join(args)} into a pipe that nobody reads", pipe_ends, *args)
     tap.case("-w - into a pipe that nobody reads", trace_ends)
     tap.case("a late reader loses whole lines", json_loses_lines)
+    tap.case("a signal while a line is being read", line_is_read)
     tap.case("the last refresh waits for its reader", end_waits, "--json")
     tap.done()
 
