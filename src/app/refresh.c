@@ -95,8 +95,7 @@ static int save_output(struct systop *s)
 /* Longest wait for a helper that writes the last file. */
 #define HELPER_WAIT_NS 2000000000ULL
 
-/* A helper writes the file; an empty one is not written. While the starter is late, a refresh is dropped, as the next
- * one replaces it; @last: none comes, so a helper is waited for. */
+/* A helper writes the file; an empty one is not written. @last: none comes after it, so a helper is waited for. */
 static int output_end(struct systop *s, bool last)
 {
 	const struct timespec nap = { .tv_nsec = 10000000 };
@@ -106,14 +105,9 @@ static int output_end(struct systop *s, bool last)
 	if (!s->options.file)
 		return sink_end(&s->output);
 	err = fflush(s->content) ? -errno : 0;
-	if (!err && ftell(s->content) > 0) {
+	if (!err && ftell(s->content) > 0)
 		while ((err = save_output(s)) == -EAGAIN && last && helper_starter() && clock_ns(CLOCK_MONOTONIC) < until)
 			nanosleep(&nap, NULL);
-		if (err == -EAGAIN && !last && helper_starter()) {
-			s->output.dropped++;
-			err = 0;
-		}
-	}
 	fclose(s->content);
 	s->content = NULL;
 	return err;
@@ -155,6 +149,10 @@ int refresh_write(struct systop *s, const struct tick *t)
 
 	if (err)
 		return err;
+	if (s->options.file && e->skip && *helper_trouble() && helper_starter()) { /* no helper can write it now */
+		s->output.dropped++;
+		return e->skip(&s->export, t);
+	}
 	to = output_begin(s);
 	if (to)
 		return send_whole(s, print_refresh(s, t, to));

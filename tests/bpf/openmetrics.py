@@ -13,7 +13,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, load_path  # noqa: E402
+from harness import SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, helper_of, load_path  # noqa: E402
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families  # noqa: E402
 
@@ -305,6 +305,20 @@ def slow_reader():
         return f"{ran:.2f} s, {truth:.2f} s by cpu.stat, {dropped} of 40 refreshes not written"
 
 
+def starter_stopped():
+    """While no helper can be started, refreshes are dropped; then it goes on."""
+    with tempfile.TemporaryDirectory() as d, Exporter(d, "-d", "0.5") as systop:
+        systop.next()
+        starter = helper_of(systop.proc.pid, "systop-starter")
+        os.kill(starter, signal.SIGSTOP)
+        time.sleep(1.2)
+        os.kill(starter, signal.SIGCONT)
+        systop.next()
+        systop.proc.terminate()
+        said = systop.proc.stderr.read()
+        assert systop.proc.wait(WAIT) == -signal.SIGTERM and re.match(r"systop: [1-9]\d* refresh(es)? dropped: ", said), said
+
+
 def no_room():
     """The old file stays; systop ends with the reason."""
     with tempfile.TemporaryDirectory() as d:
@@ -333,6 +347,7 @@ def main():
         ("every metric has its family, unit and kind", names),
         ("memory and load of the host", host),
         ("standard output and FIFOs are written to", streams),
+        ("no helper can be started for a while", starter_stopped),
         ("without room the old file stays", no_room),
     ], 3)
     tap.done()
