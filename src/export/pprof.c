@@ -86,15 +86,18 @@ static size_t thread_of(struct pprof *p, const struct life *l)
 
 /* --- Samples */
 
-/* Collects locations, innermost first. */
+/* Collects locations, innermost first. Returns their number, or NO_ROOM. */
 static size_t locations_of(struct pprof *p, const struct stack_sample *s, uint64_t ids[FRAMES_MAX])
 {
 	struct stack_walk w;
 	size_t nr = 0;
 
 	stack_walk(&w, p->source, s, WALK_FROM_ROOT | WALK_MARKS);
-	while (nr < FRAMES_MAX && stack_walk_next(&w))
-		ids[nr++] = pprof_location(p, &w);
+	while (nr < FRAMES_MAX && stack_walk_next(&w)) {
+		ids[nr] = pprof_location(p, &w);
+		if (!ids[nr++])
+			return NO_ROOM;
+	}
 	for (size_t i = 0; i < nr / 2; i++) {
 		uint64_t outer = ids[i];
 
@@ -131,6 +134,7 @@ static struct sample *sample_without_room(struct pprof *p)
 
 	if (place >= 0)
 		return p->samples[place];
+	p->locations_max++; /* its own */
 	id = pprof_location_by_name(p, "[profile full]", NULL);
 	return p->err ? NULL : sample_new(p, key, &id, 1, NULL);
 }
@@ -141,14 +145,12 @@ static struct sample *sample_of(struct pprof *p, const struct stack_sample *s)
 	size_t nr, thread;
 	int64_t place;
 
-	if (p->nr_locations >= ITEMS_MAX)
-		return sample_without_room(p);
 	nr = locations_of(p, s, ids);
-	thread = thread_of(p, s->life);
-	if (thread == NO_ROOM)
-		return sample_without_room(p);
+	thread = nr == NO_ROOM ? NO_ROOM : thread_of(p, s->life);
 	if (p->err)
 		return NULL;
+	if (thread == NO_ROOM)
+		return sample_without_room(p);
 	key = key_of(ITEM_SAMPLE, thread);
 	for (size_t i = 0; i < nr; i++)
 		key = hash_add(key, ids[i]);
@@ -225,6 +227,7 @@ static int begin(struct export *e)
 	e->state = p;
 	p->source = e->source;
 	p->redact = e->redact;
+	p->locations_max = ITEMS_MAX;
 	pprof_string(p, ""); /* the format requires it to be first */
 	for (int place = 0; (m = metric_weight(place)) != METRIC_NONE; place++) {
 		add_column(p, m, false, metrics[m].weight.name);

@@ -80,8 +80,11 @@ static PB(Mapping) *mapping_of(struct pprof *p, const char *name, const char *bu
 
 static struct location *location_new(struct pprof *p, uint64_t key)
 {
-	struct location *l = NEW_ITEM(p, locations, nr_locations, locations_room, sizeof(*l));
+	struct location *l;
 
+	if (p->nr_locations >= p->locations_max)
+		return NULL;
+	l = NEW_ITEM(p, locations, nr_locations, locations_room, sizeof(*l));
 	if (!l)
 		return NULL;
 	l->pb = (PB(Location))PB_INIT(LOCATION);
@@ -124,7 +127,7 @@ static uint64_t location_in_file(struct pprof *p, const struct frame_place *file
 uint64_t pprof_location_by_name(struct pprof *p, const char *name, const char *module)
 {
 	const PB(Mapping) *m = module ? mapping_of(p, module, "-") : NULL;
-	uint64_t function = function_of(p, name), key = hash_add(key_of(ITEM_LOCATION_BY_NAME, m ? m->id : 0), function);
+	uint64_t key = hash_add(key_of(ITEM_LOCATION_BY_NAME, m ? m->id : 0), hash_text(0, name));
 	int64_t place = known(&p->places, key);
 	struct location *l;
 
@@ -134,7 +137,7 @@ uint64_t pprof_location_by_name(struct pprof *p, const char *name, const char *m
 	if (!l)
 		return 0;
 	l->pb.mapping_id = m ? m->id : 0;
-	l->line.function_id = function;
+	l->line.function_id = function_of(p, name);
 	l->pb.n_line = 1;
 	l->named = true;
 	return l->pb.id;

@@ -77,7 +77,7 @@ struct pprof {
 	PB(Function) **functions;
 	size_t nr_functions, functions_room;
 	struct location **locations;
-	size_t nr_locations, locations_room;
+	size_t nr_locations, locations_room, locations_max;
 	struct sample **samples;
 	size_t nr_samples, samples_room;
 	struct thread **threads;
@@ -124,7 +124,8 @@ int64_t pprof_string(struct pprof *p, const char *text);
 int64_t pprof_safe_string(struct pprof *p, const char *text, size_t len);
 
 /* pprof_location - id of the location of the frame, or of the mark, that @w is at. pprof_location_by_name - of what is
- * in no file: its name alone identifies it; @module: NULL: it is no code. 0 after an error. */
+ * in no file: its name alone identifies it; @module: NULL: it is no code. 0 after an error, or if there is no room for a new
+ * one. */
 uint64_t pprof_location(struct pprof *p, const struct stack_walk *w);
 uint64_t pprof_location_by_name(struct pprof *p, const char *name, const char *module);
 

@@ -269,9 +269,59 @@ TEST(pprof, a_full_profile_keeps_the_weight)
 	perftools__profiles__profile__free_unpacked(p, NULL);
 }
 
+static bool place_of_each(void *arg, uint64_t frame, struct frame_place *p)
+{
+	(void)arg;
+	snprintf(p->path, sizeof(p->path), "/bin/prog");
+	p->address = frame;
+	return true;
+}
+
+/* One stack more than there are places for, each with two of its own; then one that has its places. */
+static int each_of_many_places(void *arg, sample_fn *fn, void *fn_arg)
+{
+	struct {
+		struct stack stack;
+		uint64_t frames[2];
+	} user = { .stack = { .nr = 2 } };
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct process process = { .comm = "worker" };
+	struct life life = { .tid = 1, .tgid = 1, .comm = "worker", .process = &process, .cgroup = &cgroup };
+	struct stack_sample s = { .life = &life, .user = &user.stack, .weight = 7, .count = 1, .metric = METRIC_RUN };
+	int err = 0;
+
+	(void)arg;
+	for (int i = 0; i <= MANY / 2 + 1 && !err; i++) {
+		user.frames[0] = FILE_FRAME + 2 * (i <= MANY / 2 ? i : 1);
+		user.frames[1] = user.frames[0] + 1;
+		err = fn(fn_arg, &s);
+	}
+	return err;
+}
+
+TEST(pprof, a_full_profile_knows_its_places)
+{
+	const struct source many = { .symbol = symbol, .build_id = build_id, .place = place_of_each };
+	struct export e = { .source = &many };
+	struct sample_set set = { each_of_many_places, NULL, METRIC_RUN, 77, 88 };
+	Perftools__Profiles__Profile *p;
+	int cpu;
+
+	assert_int_equal(export_pprof.begin(&e), 0);
+	assert_int_equal(export_pprof.samples(&e, &set), 0);
+	p = profile_of(&e);
+	cpu = column(p, "cpu", "nanoseconds");
+	assert_int_equal(p->n_sample, MANY / 2 + 1);
+	assert_int_equal(p->sample[1]->value[cpu], 14);
+	assert_string_equal(name_at(p, p->sample[MANY / 2], 0), "[profile full]");
+	assert_int_equal(p->sample[MANY / 2]->value[cpu], 7);
+	perftools__profiles__profile__free_unpacked(p, NULL);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(pprof_refreshes_are_one_profile), cmocka_unit_test(pprof_what_has_no_name_is_left_to_pprof),
 		  cmocka_unit_test(pprof_sets_have_their_time_and_metric),
-		  cmocka_unit_test(pprof_a_full_profile_keeps_the_weight));
+		  cmocka_unit_test(pprof_a_full_profile_keeps_the_weight),
+		  cmocka_unit_test(pprof_a_full_profile_knows_its_places));
 }
