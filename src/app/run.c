@@ -24,6 +24,7 @@
 #include "collect/collect.h"
 #include "export/exporter.h"
 #include "helper/helper.h"
+#include "model/loss_names.h"
 #include "model/tick.h"
 #include "owner/containers.h"
 #include "proc/scope.h"
@@ -165,6 +166,7 @@ enum loop_verdict run_tick(void *arg)
 		fail(-errno, EXIT_STATUS_RUNTIME, "cannot read the refresh: %s", strerror(errno));
 		return LOOP_FAILED;
 	}
+	memcpy(s->loss, t->loss, sizeof(s->loss));
 	services_note(&s->output, t);
 	if (o->output == OUTPUT_SCREEN) {
 		/* Pending keys refer to the rows drawn now, not to those of the new refresh. */
@@ -453,6 +455,19 @@ static void run_loop(struct systop *s, int *signal_number)
 	}
 }
 
+/* The formats of stacks have no place for it. */
+static void report_loss(const uint64_t loss[LOSS_COUNT])
+{
+	char text[512];
+	size_t len = 0;
+
+	for (int i = 0; i < LOSS_REPAIRED; i++)
+		if (loss[i])
+			len += snprintf(text + len, sizeof(text) - len, "%s%" PRIu64 " %s", len ? ", " : "", loss[i], loss_names[i].name);
+	if (len)
+		complain("lost since the start: %s", text);
+}
+
 int run(struct systop *s)
 {
 	int signal_number = 0, status;
@@ -474,6 +489,8 @@ int run(struct systop *s)
 	if (s->options.output != OUTPUT_SCREEN && s->output.dropped)
 		complain("%" PRIu64 " refresh%s dropped: %s", s->output.dropped, s->output.dropped == 1 ? "" : "es",
 			 s->options.file ? "the one before was still being written" : "the output was read too late");
+	if (options_need(&s->options, EXPORT_SAMPLES))
+		report_loss(s->loss);
 	if (s->gone && s->options.output != OUTPUT_SCREEN)
 		fail(-ESRCH, EXIT_STATUS_TARGET, "%s", s->notice); /* unless something else failed */
 	failure = complain_of_failure();

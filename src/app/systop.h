@@ -14,6 +14,7 @@
 #include "app/target.h"
 #include "export/exporter.h"
 #include "export/redact.h"
+#include "loss.h"
 #include "proc/mounts.h"
 #include "save/capture_plan.h"
 #include "tui/input/settings.h"
@@ -64,6 +65,7 @@ struct systop {
 	struct capture_plan plan; /* of -w */
 	bool recorded; /* -w has ended: the last save is its own, and finish_trace() reports what goes wrong */
 	bool gone;     /* the processes of -p have ended */
+	uint64_t loss[LOSS_COUNT]; /* since the start, at the last refresh */
 	uint64_t ticks;
 	uint64_t tick_ns; /* when the last one began, CLOCK_MONOTONIC */
 };

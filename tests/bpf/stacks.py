@@ -5,13 +5,14 @@ import concurrent.futures
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, about, begin, had_cpu, load_path  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, about, begin, had_cpu, helper_of, load_path, wait_for  # noqa: E402
 
 
 @contextlib.contextmanager
@@ -183,6 +184,25 @@ def full():
     return f"{samples} samples, {lost[0]} without a stack; {lost[1]} more were lost"
 
 
+def unread(loses):
+    """Samples of more than a second come while names are waited for, which loses none, or while systop is stopped."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(os.cpu_count()):
+            stack.enter_context(burn("cpu", 60))
+        systop = stack.enter_context(subprocess.Popen(
+            [SYSTOP, "--folded", "cpu", "-F", "9999", "-d", "0.3", "-n", "2", "--max-cpu", "1000"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        helper = wait_for(lambda: helper_of(systop.pid, "systop-symbols"), 30, "no helper for names")
+        pid = systop.pid if loses else helper
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(1.5)
+        ended = systop.poll() is not None
+        os.kill(pid, signal.SIGCONT)
+        said = systop.stderr.read()
+    lost = re.search("^systop: lost since the start: .*[0-9] stack_events", said)
+    assert not ended and bool(lost) == loses, (ended, said)
+
+
 def main():
     tap = begin()
     tap.case("blocks have their stacks and exact weights", blocks)
@@ -194,6 +214,8 @@ def main():
         ("a thread that leaves the cgroup", moved),
         ("a thread that becomes the leader", executed),
     ], 3)
+    tap.case("samples that are read while names are awaited", unread, False)
+    tap.case("samples that are lost", unread, True)
     tap.case("16,384 distinct stacks", distinct)
     tap.case("a full dictionary", full)
     tap.done()
