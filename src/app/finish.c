@@ -61,6 +61,7 @@ void finish_trace(struct systop *s, bool asked_to_end)
 	}
 	recording = save_busy(other) ? s->file : other;
 	err = save_start(recording, o->exporter, name, o->file_fd, "", &part);
+	collect_stop_rings(s->collect); /* they are not copied for a stream, whose reader may be slow */
 	if (recording != other) { /* the recording's rings are copied meanwhile */
 		finish_save(s, -1);
 		s->save = recording;

@@ -190,6 +190,11 @@ void collect_hold_rings(struct collect *c, bool held)
 	stacks_hold(c->stacks, held);
 }
 
+void collect_stop_rings(struct collect *c)
+{
+	rings_stop(c->recorder);
+}
+
 int collect_nr_cpus(const struct collect *c)
 {
 	return c->nr_cpus;

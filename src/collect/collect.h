@@ -155,10 +155,12 @@ int collect_samples(const struct collect *c);
 void collect_sample_rate(const struct collect *c, long *start, long *now);
 
 /* collect_rings - the recorder's rings. collect_hold_rings - @held: they and their stacks stay, also above a limit.
+ * collect_stop_rings - nothing is recorded any more; what is recorded stays.
  * collect_cpus - mapped, one per possible CPU; collect_cpus_fd - fd of their map. collect_cpu_now - how many slots the CPU's
  * ring has had so far, and the thread on the CPU: 0: idle, -1: unknown. */
 const struct rings *collect_rings(const struct collect *c);
 void collect_hold_rings(struct collect *c, bool held);
+void collect_stop_rings(struct collect *c);
 int collect_nr_cpus(const struct collect *c);
 const struct cpu_slot *collect_cpus(const struct collect *c);
 int collect_cpus_fd(const struct collect *c);

@@ -261,6 +261,13 @@ void rings_hold(struct rings *r, bool held)
 	r->held += held ? 1 : -1;
 }
 
+void rings_stop(struct rings *r)
+{
+	for (uint32_t cpu = 0; cpu < (uint32_t)r->o.nr_cpus; cpu++)
+		if (r->cpus[cpu].fd >= 0)
+			bpf_map_delete_elem(r->o.map_fd, &cpu);
+}
+
 uint64_t rings_bytes(const struct rings *r)
 {
 	return r->made * ring_bytes(r);

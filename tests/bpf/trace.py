@@ -5,6 +5,7 @@ import concurrent.futures
 import itertools
 import json
 import os
+import resource
 import select
 import shutil
 import signal
@@ -355,6 +356,26 @@ def two_at_the_end():
     assert said.count(" saved ") == 2 and " 1.0 s, " in said.splitlines()[1], said
 
 
+def slow_reader():
+    """A recording that is not copied, as one of more than 32 MiB into a pipe, stays in the rings until it is read."""
+    def no_copy():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (os.cpu_count() << 20, os.cpu_count() << 20))
+
+    reader, writer = os.pipe()
+    with Load(sys.executable, "-c", PIPE), \
+         subprocess.Popen([SYSTOP, "-w", "-", "--duration", "0.5", "--window-mem", str(os.cpu_count() << 21)], stdout=writer,
+                          stderr=subprocess.PIPE, text=True, preexec_fn=no_copy) as systop:
+        os.close(writer)
+        select.select([reader], [], [], 30)
+        time.sleep(2)
+        while os.read(reader, 1 << 20):
+            pass
+        os.close(reader)
+        _, said = systop.communicate()
+    assert " 0.5 s, " in said and " 0 lost, " in said, said
+    return said.strip()
+
+
 def killed_at(moments):
     """Kills systop at each of these moments; returns how many files there were, all of them complete. A moment is a
     fraction of the time from the start of a save to its end, by the length of the last one that was not killed, as that
@@ -526,6 +547,7 @@ def main():
         ("--on", triggered),
         ("refused", refused),
         ("two at the end", two_at_the_end),
+        ("a slow reader of standard output", slow_reader),
     ], 3)
     tap.case("samples have their stacks", stacks)  # its load needs a CPU
     tap.case("two traces of one time", overlap)
