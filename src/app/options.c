@@ -90,6 +90,10 @@ static int check_sort(const struct options *o)
 {
 	if (!o->exporter || !o->sort_text)
 		return 0;
+	if (o->exporter != &export_table)
+		return options_bad_value("-s", o->sort_text, "only the screen and the tables of -b are sorted");
+	if (metric_find(o->sort_text) != METRIC_COUNT && metrics[o->sort].level != LEVEL_OF_CGROUPS)
+		return 0;
 	return options_bad_value("-s", o->sort_text, "only the screen sorts by it: systop -s help lists the columns");
 }
 

@@ -46,7 +46,7 @@ struct options {
 	const char *log;         /* --log or -v; NULL: none */
 	bool verbose;            /* -v */
 	enum metric_id sort;
-	const char *sort_text;   /* a column that is no value, for the screen only; NULL: none */
+	const char *sort_text;   /* as it was given; NULL: not given */
 	bool all;
 	const char *numbers;     /* the first of [INTERVAL [COUNT]], only for outputs of refreshes; NULL: none, */
 	int nr_numbers;

@@ -280,10 +280,10 @@ int options_set_sort(struct options *o, const char *arg)
 	m = metric_find(arg);
 	if (m == METRIC_COUNT && !column_sorts(column_find(arg)))
 		return options_bad_value("-s", arg, "expected a column's name: systop -s help lists them");
-	o->sort_text = m == METRIC_COUNT ? arg : NULL;
+	o->sort_text = arg;
 	if (m != METRIC_COUNT)
 		o->sort = m;
-	return options_add_setting(o, "-s", "view", "sort", o->sort_text ? arg : metrics[m].name);
+	return options_add_setting(o, "-s", "view", "sort", m == METRIC_COUNT ? arg : metrics[m].name);
 }
 
 int options_set_theme(struct options *o, const char *arg)

@@ -30,7 +30,8 @@ static int print_columns(void)
 {
 	for (int f = 0; f < METRIC_COUNT; f++)
 		if (metrics[f].drop)
-			printf("%-8s %-22s %s\n", metrics[f].title, metrics[f].name, metrics[f].help);
+			printf("%-8s %-22s %s%s\n", metrics[f].title, metrics[f].name, metrics[f].help,
+			       metrics[f].level == LEVEL_OF_CGROUPS ? " (not with -b)" : "");
 	for (enum column_id id = COLUMN_METRICS; id < COLUMN_COUNT; id++) {
 		struct column_info c = column_info(id);
 		enum metric_id same = metric_find(c.name);

@@ -91,7 +91,7 @@ TEST(options, interval_and_count)
 	}
 }
 
-/* Only the screen sorts by what is no value. */
+/* Only the screen and plain tables are sorted, and tables only by the values of threads. */
 TEST(options, sorting)
 {
 	static const struct {
@@ -100,7 +100,9 @@ TEST(options, sorting)
 	} cases[] = {
 		{ "-s runq", EXIT_STATUS_OK },	 { "-b -s runq", EXIT_STATUS_OK }, { "-s cputime", EXIT_STATUS_OK },
 		{ "-s bar", EXIT_STATUS_USAGE }, { "-b -s cputime", EXIT_STATUS_USAGE }, { "-s nothing", EXIT_STATUS_USAGE },
-		{ "--json -s user", EXIT_STATUS_OK }, { "-s cputime -b -s user", EXIT_STATUS_OK },
+		{ "--json -s user", EXIT_STATUS_USAGE }, { "-s cputime -b -s user", EXIT_STATUS_OK },
+		{ "-s run -w -", EXIT_STATUS_USAGE }, { "-s memory", EXIT_STATUS_OK }, { "-b -s memory", EXIT_STATUS_USAGE },
+		{ "--json --batch -s rss", EXIT_STATUS_OK }, { "-s runq -V", EXIT_STATUS_OK },
 	};
 
 	FOR_EACH (c, cases) {
