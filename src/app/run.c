@@ -120,7 +120,12 @@ enum loop_verdict run_output_verdict(int err)
 /* A cgroup of -c has been removed or made again: without a word a service that restarts looks like one that idles. */
 static void report_cgroup(struct systop *s, const struct cgroup_target *target)
 {
-	const char *what = target->gone ? "is gone; it is shown again when it is back" : "is back";
+	static const char *const changes[] = {
+		[TARGET_GONE] = "is gone; it is shown again when it is back",
+		[TARGET_BACK] = "is back",
+		[TARGET_AGAIN] = "was removed and created again",
+	};
+	const char *what = changes[target->change];
 	char path[128], name[192];
 
 	text_safe(path, sizeof(path), target->path, strlen(target->path));
@@ -131,6 +136,16 @@ static void report_cgroup(struct systop *s, const struct cgroup_target *target)
 	}
 	log_line("cgroup %s %s", name, what);
 	tui_notice(s->tui, "cgroup %s %s", name, what);
+}
+
+static void report_cgroups(struct systop *s)
+{
+	size_t nr = 0;
+	const struct cgroup_target *targets = s->target.cgroups ? cgroup_scope_targets(s->target.cgroups, &nr) : NULL;
+
+	for (size_t i = 0; i < nr; i++)
+		if (targets[i].change != TARGET_SAME)
+			report_cgroup(s, &targets[i]);
 }
 
 /* Has the command lines of what the refresh shows read, for the next refreshes. */
@@ -148,16 +163,14 @@ enum loop_verdict run_tick(void *arg)
 {
 	struct systop *s = arg;
 	const struct options *o = &s->options;
-	const struct cgroup_target *changed;
 	enum loop_verdict verdict;
 	const struct tick *t;
 	int err = 0;
 
 	s->due = false;
 	s->tick_ns = clock_ns(CLOCK_MONOTONIC);
-	changed = target_refresh(&s->target, s->collect, s->cgroups);
-	if (changed)
-		report_cgroup(s, changed);
+	target_refresh(&s->target, s->collect, s->cgroups);
+	report_cgroups(s);
 	belongs_update(&s->belongs, s->containers, s->cgroups);
 	if (options_need(o, EXPORT_SAMPLES))
 		collect_sleepers(s->collect);

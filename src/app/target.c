@@ -170,21 +170,19 @@ static void mark(struct target *t, struct cgroups *cgroups)
 		list[i]->in_scope = (list[i]->parent && list[i]->parent->in_scope) || is_target(t, list[i]);
 }
 
-const struct cgroup_target *target_refresh(struct target *t, struct collect *collect, struct cgroups *cgroups)
+void target_refresh(struct target *t, struct collect *collect, struct cgroups *cgroups)
 {
-	const struct cgroup_target *changed;
 	struct collect_cgroup *list;
 	size_t nr;
 
 	if (!t->cgroups)
-		return NULL;
-	changed = cgroup_scope_refresh(t->cgroups);
+		return;
+	cgroup_scope_refresh(t->cgroups);
 	mark(t, cgroups);
 	list = target_cgroups(t, &nr);
 	if (list)
 		collect_scope_cgroups(collect, list, nr);
 	free(list);
-	return changed;
 }
 
 /* Whether a thread has ended, though its number may still be in use: its parent has not waited for it. pidfds of threads are

@@ -55,9 +55,8 @@ void target_add(struct target *t, pid_t pid);
 struct collect *target_collect(struct target *t, const struct collect_options *o, struct model *model,
 			       struct cgroups *cgroups);
 
-/* target_refresh - call it once per tick: resolves -c again, and marks the shown cgroups (@cgroups) that are in scope.
- * Returns the cgroup that has been removed, or made again, since the last call; NULL: none. Borrowed until the next call. */
-const struct cgroup_target *target_refresh(struct target *t, struct collect *collect, struct cgroups *cgroups);
+/* target_refresh - call it once per tick: resolves -c again, and marks the shown cgroups (@cgroups) that are in scope. */
+void target_refresh(struct target *t, struct collect *collect, struct cgroups *cgroups);
 
 /* target_follow - call it every 250 ms: looks for cgroups that a glob matches, for the next target_refresh(); processes and
  * threads that have ended leave the scope with their numbers. */

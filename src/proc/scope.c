@@ -470,8 +470,8 @@ static void find_again(const struct cgroup_scope *s, struct cgroup_target *targe
 	free(found);
 }
 
-/* Whether the cgroup has been removed or made again since the last time. */
-static bool target_changed(const struct cgroup_scope *s, struct cgroup_target *t)
+/* Finds out whether the cgroup has been removed or made again since the last time. */
+static void look_at(const struct cgroup_scope *s, struct cgroup_target *t)
 {
 	const struct cgroup_target before = *t;
 	char path[2 * PATH_MAX];
@@ -484,25 +484,24 @@ static bool target_changed(const struct cgroup_scope *s, struct cgroup_target *t
 	} else if (errno == ENOENT) {
 		t->gone = true;
 	}
-	return t->gone != before.gone || t->id != before.id;
+	if (t->gone != before.gone)
+		t->change = t->gone ? TARGET_GONE : TARGET_BACK;
+	else
+		t->change = t->id != before.id ? TARGET_AGAIN : TARGET_SAME;
 }
 
-const struct cgroup_target *cgroup_scope_refresh(struct cgroup_scope *s)
+void cgroup_scope_refresh(struct cgroup_scope *s)
 {
-	const struct cgroup_target *changed = NULL;
-
 	globs_again(s);
 	for (size_t i = 0; i < s->nr; i++) {
 		struct cgroup_target *t = &s->targets[i];
 
 		if (t->gone && t->name)
 			find_again(s, t);
-		if (!t->glob && target_changed(s, t)) {
-			s->generation++;
-			changed = t;
-		}
+		if (!t->glob)
+			look_at(s, t);
+		s->generation += t->change != TARGET_SAME;
 	}
-	return changed;
 }
 
 int cgroups_print(FILE *to, const struct cgroup_mounts *mounts)

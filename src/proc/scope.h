@@ -29,6 +29,7 @@ struct cgroup_target {
 	const char *path;
 	bool glob;              /* matched by one: in scope only while it exists */
 	bool gone;              /* given by path or name, and removed since */
+	enum { TARGET_SAME, TARGET_GONE, TARGET_BACK, TARGET_AGAIN } change; /* since the refresh before; AGAIN: gone and back */
 	const char *name;       /* the SPEC, if it is the cgroup's whole name; else NULL */
 };
 
@@ -58,10 +59,9 @@ void cgroup_scope_follow(struct cgroup_scope *s);
 /*
  * cgroup_scope_refresh - resolves globs again, which may then match nothing. If a cgroup that was given by path or name is
  * removed and created again, as when a service restarts, the one with its path is in scope. One that was given by its whole
- * name is also found by that, if only one cgroup has it: a container that is created again has another path. Returns one that
- * has been removed or created again since the last call, NULL: none. Borrowed until the next call.
+ * name is also found by that, if only one cgroup has it: a container that is created again has another path.
  */
-const struct cgroup_target *cgroup_scope_refresh(struct cgroup_scope *s);
+void cgroup_scope_refresh(struct cgroup_scope *s);
 
 /* cgroups_print - prints the list of --list-cgroups: controller, threads, path. 0 or -errno. */
 int cgroups_print(FILE *to, const struct cgroup_mounts *mounts);

@@ -192,6 +192,24 @@ static const char *in_scope(struct cgroup_scope *s)
 	return text;
 }
 
+/* What has changed in the scope since the last refresh. */
+static const char *changed(struct cgroup_scope *s)
+{
+	static const char *const changes[] = { [TARGET_GONE] = "gone", [TARGET_BACK] = "back", [TARGET_AGAIN] = "again" };
+	static char text[512];
+	size_t nr;
+	const struct cgroup_target *targets;
+
+	cgroup_scope_refresh(s);
+	targets = cgroup_scope_targets(s, &nr);
+	*text = '\0';
+	for (size_t i = 0; i < nr; i++)
+		if (targets[i].change != TARGET_SAME)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %s, ", targets[i].path,
+				 changes[targets[i].change]);
+	return text;
+}
+
 /* What a glob matches comes and goes; a cgroup given by name is in scope by its path, and by its name. */
 static void globs_follow(void **state)
 {
@@ -221,6 +239,34 @@ static void globs_follow(void **state)
 	drop("/a-/bc");
 	make("/b");
 	assert_string_equal(in_scope(s), "/b /a /a- ");
+	cgroup_scope_free(s);
+	cgroups_free(c);
+}
+
+/* What happens to several cgroups between two refreshes is known of each of them. */
+static void all_changes_are_known(void **state)
+{
+	static const char *const specs[] = { "/a-", "/b", "/a/z" };
+	struct cgroup_mount mount = { folder, "/", NULL };
+	const struct cgroup_mounts mounts = { &mount, 1, 1 };
+	struct cgroups *c = open_tree();
+	struct cgroup_scope *s = cgroup_scope_new(&mounts, specs, 3, NULL, NULL);
+	char from[sizeof(folder) + 64];
+
+	(void)state;
+	assert_non_null(s);
+	assert_string_equal(changed(s), "");
+	drop("/a-");
+	drop("/b");
+	assert_string_equal(changed(s), "/a- gone, /b gone, ");
+	assert_string_equal(changed(s), "");
+	make("/b");
+	make("/a/z2");
+	drop("/a/z");
+	snprintf(from, sizeof(from), "%s", in_folder("/a/z2"));
+	assert_int_equal(rename(from, in_folder("/a/z")), 0);
+	assert_string_equal(changed(s), "/b back, /a/z again, ");
+	assert_string_equal(changed(s), "");
 	cgroup_scope_free(s);
 	cgroups_free(c);
 }
@@ -306,6 +352,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_comes_and_goes, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(globs_follow, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(globs_follow_many, folder_new, folder_drop),
+		cmocka_unit_test_setup_teardown(all_changes_are_known, folder_new, folder_drop),
 		cmocka_unit_test_setup_teardown(parts_of_names_are_no_names, folder_new, folder_drop),
 	};
 
