@@ -80,6 +80,7 @@ static int add_turn(struct subsecond *s, uint32_t tid, uint64_t at, int to)
 static int on_turn(struct subsecond *s, int cpu, const struct event *e)
 {
 	bool waits = e->state == RING_PREEMPTED || e->state == RING_YIELDED;
+	int left = waits ? TURN_STOPS : e->state == RING_D ? TURN_IN_D : TURN_BLOCKED;
 	int err = 0;
 
 	if (cpu != s->cpu) {
@@ -89,7 +90,7 @@ static int on_turn(struct subsecond *s, int cpu, const struct event *e)
 	if (!err && event_begins_wait(e))
 		err = add_turn(s, e->tid, e->at, TURN_WAITS);
 	if (!err && e->kind == RING_SWITCH)
-		err = add_turn(s, e->other, e->at, waits ? TURN_STOPS : TURN_BLOCKED);
+		err = add_turn(s, e->other, e->at, left);
 	if (!err && e->kind == RING_SWITCH && !e->outside)
 		err = add_turn(s, e->tid, e->at, TURN_RUNS);
 	return err;
@@ -141,6 +142,7 @@ static int take_turn(struct subsecond *s, const struct subsecond_turn *t)
 		return waiting && !(waiting & 1) ? 0 : map_put(&s->waiting, t->tid, (void *)(uintptr_t)(t->at << 1));
 	case TURN_STOPS:
 		return map_put(&s->waiting, t->tid, (void *)(uintptr_t)(t->at << 1));
+	case TURN_IN_D:
 	case TURN_BLOCKED:
 		return waiting ? map_put(&s->waiting, t->tid, (void *)(uintptr_t)(waiting | 1)) : 0;
 	default:
@@ -151,12 +153,25 @@ static int take_turn(struct subsecond *s, const struct subsecond_turn *t)
 	}
 }
 
+/* A D state ends with the waking. One that no waking follows had ended before it began, by another CPU's clock. */
+static int take_d(struct subsecond *s, const struct subsecond_turn *t)
+{
+	uint64_t since = (uintptr_t)map_get(&s->waiting, t->tid);
+
+	if (t->to == TURN_IN_D)
+		return map_put(&s->waiting, t->tid, (void *)(uintptr_t)t->at);
+	if (t->to == TURN_WAITS && since)
+		add_span(s, since, t->at);
+	map_del(&s->waiting, t->tid);
+	return 0;
+}
+
 static int pair_turns(struct subsecond *s)
 {
 	int err = sort_turns(s);
 
 	for (size_t i = 0; i < s->nr_turns && !err; i++)
-		err = take_turn(s, &s->turns[i]);
+		err = s->metric == SUBSECOND_D ? take_d(s, &s->turns[i]) : take_turn(s, &s->turns[i]);
 	return err;
 }
 
@@ -172,11 +187,9 @@ static int on_event(void *arg, int cpu, const struct event *e)
 		if (e->kind == RING_SAMPLE && has_second(s, e->at / SEC))
 			parts_of(s, e->at / SEC)[e->at % SEC / SUBSECOND_PART_NS]++;
 		return 0;
-	case SUBSECOND_D:
-		if (e->kind == RING_BLOCK && e->in_d)
-			add_span(s, since, since + e->blocked_ns);
-		return 0;
 	default:
+		if (s->metric == SUBSECOND_D && e->kind == RING_BLOCK && e->in_d && since < s->from * SEC)
+			add_span(s, since, since + e->blocked_ns); /* it began before the first switch that was read */
 		return on_turn(s, cpu, e);
 	}
 }
@@ -200,7 +213,7 @@ int subsecond_read(struct subsecond *s, const struct source *source, uint64_t un
 	err = source->recorded_events(source->arg, from * SEC, until * SEC, &since, on_event, s);
 	if (gap || since > from * SEC)
 		map_fini(&s->waiting); /* events were not read: threads that ran since would still count as waiting */
-	if (!err && s->metric == SUBSECOND_RUNQ)
+	if (!err)
 		err = pair_turns(s);
 	for (uint64_t second = from; second < until; second++)
 		s->known[second % SUBSECOND_SECONDS] = !err && second * SEC >= since;

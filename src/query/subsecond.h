@@ -19,15 +19,15 @@ struct source;
 enum subsecond_metric {
 	SUBSECOND_CPU,  /* samples of CPUs */
 	SUBSECOND_RUNQ, /* ns that threads waited for a CPU */
-	SUBSECOND_D,    /* ns in D state, of recorded blocks: at least 0.1 ms */
+	SUBSECOND_D,    /* ns in D states that have ended */
 	SUBSECOND_METRICS
 };
 
-/* What a thread does from this time on: it waits for a CPU, runs, or is blocked. */
+/* What a thread does from this time on: it waits for a CPU, runs, or is blocked, in D state or not. */
 struct subsecond_turn {
 	uint64_t at;
 	uint32_t tid;
-	enum { TURN_WAITS, TURN_RUNS, TURN_STOPS, TURN_BLOCKED } to;
+	enum { TURN_WAITS, TURN_RUNS, TURN_STOPS, TURN_IN_D, TURN_BLOCKED } to;
 };
 
 /*
@@ -39,7 +39,8 @@ struct subsecond {
 	uint64_t *parts;         /* [second % SUBSECOND_SECONDS][part] */
 	bool known[SUBSECOND_SECONDS];
 	uint64_t from, until;    /* seconds: the range read */
-	struct map waiting;      /* SUBSECOND_RUNQ: tid -> start of its wait, ns << 1 | it was blocked since */
+	struct map waiting;      /* SUBSECOND_RUNQ: tid -> start of its wait, ns << 1 | it was blocked since;
+				  * SUBSECOND_D: tid -> start of its D state */
 	struct subsecond_turn *turns, *merged; /* of the range being read, CPU by CPU */
 	size_t nr_turns, turns_room;
 	size_t *runs;            /* start of each CPU's turns */

@@ -160,9 +160,14 @@ TEST(subsecond, more_than_it_keeps)
 TEST(subsecond, d_state_until_it_was_woken)
 {
 	static const struct recorded_event events[] = {
+		{ 0, { .at = 10 * SEC + 980 * MS, .kind = RING_SWITCH, .tid = 0, .other = 7, .state = RING_D } },
+		{ 0, { .at = 10 * SEC + 981 * MS, .kind = RING_SWITCH, .tid = 8, .other = 0, .state = RING_IDLE } },
+		{ 0, { .at = 10 * SEC + 982 * MS, .kind = RING_SWITCH, .tid = 0, .other = 8, .state = RING_SLEEP } },
+		{ 0, { .at = 11 * SEC + 10 * MS, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } },
 		{ 0, { .at = 11 * SEC + 10 * MS, .kind = RING_BLOCK, .in_d = true, .off_ns = 30 * MS,
 		       .blocked_ns = 25 * MS } },
-		{ 0, { .at = 11 * SEC + 10 * MS, .kind = RING_BLOCK, .off_ns = 30 * MS, .blocked_ns = 25 * MS } },
+		{ 1, { .at = 11 * SEC + 5 * MS, .kind = RING_WAKING, .tid = 7 } },
+		{ 1, { .at = 11 * SEC + 6 * MS, .kind = RING_WAKING, .tid = 8 } },
 	};
 	struct subsecond s = { 0 };
 
@@ -171,6 +176,35 @@ TEST(subsecond, d_state_until_it_was_woken)
 	assert_int_equal(subsecond_sum(&s, 10, 0, SUBSECOND_PARTS), 20 * MS);
 	assert_int_equal(subsecond_sum(&s, 11, 0, 1), 5 * MS);
 	assert_int_equal(subsecond_sum(&s, 11, 1, SUBSECOND_PARTS - 1), 0);
+	/* Its switch is not read, but the block has its length. */
+	assert_int_equal(subsecond_start(&s, SUBSECOND_D, 11), 0);
+	READ(&s, events, 12);
+	assert_int_equal(subsecond_sum(&s, 11, 0, SUBSECOND_PARTS), 5 * MS);
+	subsecond_fini(&s);
+}
+
+/* The budget gives only some D states a stack, and with it a block. One whose waking came just before it was none. */
+TEST(subsecond, d_states_without_a_block)
+{
+	static struct recorded_event events[3002];
+	size_t nr = 0;
+	struct subsecond s = { 0 };
+
+	for (uint64_t at = 10 * SEC; nr < 3000; at += MS) {
+		events[nr++] = (struct recorded_event){
+			0, { .at = at, .kind = RING_SWITCH, .tid = 0, .other = 7, .state = RING_D } };
+		events[nr++] = (struct recorded_event){ 0, { .at = at + MS / 4, .kind = RING_WAKING, .tid = 7 } };
+		events[nr++] = (struct recorded_event){
+			0, { .at = at + MS / 2, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } };
+	}
+	events[nr++] = (struct recorded_event){
+		0, { .at = 11 * SEC, .kind = RING_SWITCH, .tid = 0, .other = 7, .state = RING_D } };
+	events[nr++] = (struct recorded_event){
+		0, { .at = 11 * SEC + MS, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } };
+	assert_int_equal(subsecond_start(&s, SUBSECOND_D, 10), 0);
+	READ(&s, events, 12);
+	assert_int_equal(subsecond_sum(&s, 10, 0, SUBSECOND_PARTS), 250 * MS);
+	assert_int_equal(subsecond_sum(&s, 11, 0, SUBSECOND_PARTS), 0);
 	subsecond_fini(&s);
 }
 
@@ -225,6 +259,7 @@ int main(void)
 		  cmocka_unit_test(subsecond_woken_while_it_runs), cmocka_unit_test(subsecond_woken_and_preempted),
 		  cmocka_unit_test(subsecond_born_on_another_cpu),
 		  cmocka_unit_test(subsecond_more_than_it_keeps),
-		  cmocka_unit_test(subsecond_d_state_until_it_was_woken), cmocka_unit_test(subsecond_what_is_not_known),
-		  cmocka_unit_test(subsecond_ranges));
+		  cmocka_unit_test(subsecond_d_state_until_it_was_woken),
+		  cmocka_unit_test(subsecond_d_states_without_a_block),
+		  cmocka_unit_test(subsecond_what_is_not_known), cmocka_unit_test(subsecond_ranges));
 }

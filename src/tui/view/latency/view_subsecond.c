@@ -244,7 +244,7 @@ static void subsecond_status(void *state, const struct view_context *c, char *bu
 	snprintf(buf, size, "%d seconds recorded; %s", known,
 		 s->metric == SUBSECOND_CPU    ? "samples of threads in scope"
 		 : s->metric == SUBSECOND_RUNQ ? "the flamegraph shows what ran meanwhile"
-					       : "D states >= 100 us that ended");
+					       : "D states that ended; those with a stack are in the flamegraph");
 }
 
 static void subsecond_view_fini(void *state)
