@@ -123,12 +123,30 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	return !r->wrong;
 }
 
+/* The first line that binds an action to no key, as one does whose key is taken for a comment; 0: none. This is known only at
+ * the end of the file: the keys can be in lines that continue it. */
+static int line_without_key(struct reading *r)
+{
+	const struct keymap *m = &r->settings->keymap;
+	int line = 0;
+
+	for (int a = 0; a < ACTION_NONE; a++) {
+		if (!m->bound_at[a] || *m->keys[a] || (line && line < m->bound_at[a]))
+			continue;
+		line = r->wrong = m->bound_at[a];
+		snprintf(r->error, sizeof(r->error), "no key for %s (a ; behind a blank begins a comment: %s =; binds it)",
+			 actions[a].name, actions[a].name);
+	}
+	return line;
+}
+
 int config_parse(struct settings *s, FILE *file, char *why, size_t size)
 {
 	struct settings read = *s;
 	struct reading r = { .settings = &read, .file = file };
 	int line = ini_parse_stream(read_line, &r, on_value, &r);
 
+	line = line ? line : line_without_key(&r);
 	if (line)
 		snprintf(why, size, "%s", *r.error && line == r.wrong ? r.error : "not understood");
 	else if (r.too_long)

@@ -58,7 +58,7 @@ static void put_setting(FILE *to, const char *name, const char *value)
 {
 	const char *comment = comment_in(value), *cut;
 
-	fprintf(to, "%s = ", name);
+	fprintf(to, "%s =%s", name, *value == ';' ? "" : " ");
 	if (comment) {
 		cut = break_before(value, comment);
 		fprintf(to, "%.*s\n\t", cut ? (int)(cut - value) : 0, value);
@@ -183,9 +183,8 @@ void config_print(FILE *to, const struct settings *s)
 			fprintf(to, "%s[%s]\n", *section ? "\n" : "", t.section);
 		section = t.section;
 		fprintf(to, "# %s\n", t.help);
-		if (!strcmp(section, "keys") && strcmp(t.name, "preset"))
-			fprintf(to, "%s%s = %s\n", *t.value ? "" : "# ", t.name,
-				s->keymap.keys[action_find(t.name)]);
+		if (!strcmp(section, "keys") && !t.set)
+			fprintf(to, "# %s = %s\n", t.name, s->keymap.keys[action_find(t.name)]);
 		else
 			put_setting(to, t.name, t.value);
 	}

@@ -144,6 +144,8 @@ TEST(settings, file_names_the_first_error)
 		  "line 2: sort: expected a column's name: systop -s help lists them; defaults are used" },
 		{ "[keys]\npreset = vi\n", "line 2: preset: expected one of: systop htop below; defaults are used" },
 		{ "[look]\nwhat\nmouse = cat\n", "line 2: not understood; defaults are used" },
+		{ "[keys]\npause = p\nsearch = ;\nnext-match =\n",
+		  "line 3: no key for search (a ; behind a blank begins a comment: search =; binds it); defaults are used" },
 	};
 	struct settings s;
 
@@ -200,6 +202,30 @@ static void read_file(const char *path, char *text, size_t size)
 	assert_non_null(f);
 	text[fread(text, 1, size - 1, f)] = '\0';
 	fclose(f);
+}
+
+/* What --print-config prints is a file that says the same, also where it could be taken for a comment. */
+TEST(settings, printed_ones_are_read_again)
+{
+	static const char *const keys[] = { "; F3", "F3 ;", "F3 ; /", ";" };
+	char why[128];
+	struct settings s, again;
+
+	FOR_EACH (k, keys) {
+		FILE *f = tmpfile();
+
+		assert_non_null(f);
+		settings_default(&s);
+		settings_default(&again);
+		assert_int_equal(set(&s, "keys", "search", *k), 0);
+		assert_int_equal(set(&s, "keys", "preset", "htop"), 0);
+		config_print(f, &s);
+		rewind(f);
+		assert_int_equal(config_parse(&again, f, why, sizeof(why)), 0);
+		fclose(f);
+		assert_string_equal(again.keymap.keys[ACTION_SEARCH], *k);
+		assert_int_equal(again.preset, s.preset);
+	}
 }
 
 /* A file with an error was not read: the settings, which are the defaults, must not replace its good lines. */
@@ -282,6 +308,7 @@ int main(void)
 		  cmocka_unit_test(settings_come_back_as_they_were),
 		  cmocka_unit_test(settings_preset_keeps_bindings),
 		  cmocka_unit_test(settings_theme_with_a_long_path),
+		  cmocka_unit_test(settings_printed_ones_are_read_again),
 		  cmocka_unit_test(settings_file_with_an_error_is_not_written),
 		  cmocka_unit_test(settings_file_that_was_not_used_is_not_written),
 		  cmocka_unit_test(settings_wrong_ones_are_refused));
