@@ -28,7 +28,7 @@ static const struct argp_option own_options[] = {
 	{ "table-mem", KEY_TABLE_MEM, "MIB", 0, "memory for walking stacks without frame pointers, 0 to 64 (default 64); 0: follow frame pointers", 1 },
 	{ "symbol-dir", KEY_SYMBOL_DIR, "DIR", 0, "look for debug information here, too: by build-id, or by the name in .gnu_debuglink (repeatable, at most 8)", 1 },
 	{ "window", KEY_WINDOW, "SEC", 0, "seconds that w saves, 0 to 600 (default 30); 0: nothing is recorded", 1 },
-	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for the window, such as 64M or 1G (default: enough for 20,000 events per second on each CPU, but at most 1 % of the host's memory, 1 GiB, and a quarter of what is left in its cgroup)", 1 },
+	{ "window-mem", KEY_WINDOW_MEM, "SIZE", 0, "memory for the window, such as 64M or 1G, at most a quarter of --max-mem (default: enough for 20,000 events per second on each CPU, but at most 1 % of the host's memory, 1 GiB, and a quarter of what is left in its cgroup)", 1 },
 	{ "wait-min", KEY_WAIT_MIN, "TIME", 0, "record what ran instead in waits for a CPU of at least TIME, 10us to 10s (default 100us)", 1 },
 	{ "max-cpu", KEY_MAX_CPU, "PERCENT", 0, "limit the CPU time of systop and its BPF programs to this share of one CPU, 0.1 to 1000, by leaving out details (default: no limit)", 1 },
 	{ "max-mem", KEY_MAX_MEM, "SIZE", 0, "limit its memory likewise, such as 100M or 1G (default: no limit)", 1 },

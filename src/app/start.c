@@ -217,8 +217,8 @@ static int check_recorder(const struct systop *s)
 	if (rings_slots(collect_rings(s->collect)))
 		return 0;
 	fail(-ENOMEM, EXIT_STATUS_USAGE, "cannot record: no memory for the recorder's rings");
-	fail_why("each CPU needs at least 16K of --window-mem, by default at most 1 %% of the host's memory, a quarter of --max-mem, and a quarter of what is left of its cgroup's limit");
-	fail_fix("systop --window-mem 64M, or more");
+	fail_why("each CPU needs at least 16K of --window-mem, which is at most a quarter of --max-mem, and by default at most 1 %% of the host's memory and a quarter of what is left of its cgroup's limit");
+	fail_fix("systop --window-mem 64M    # or more, and no --max-mem below four times that");
 	return -ENOMEM;
 }
 

@@ -16,11 +16,11 @@
 /* The recorder's part of --max-mem: with more it would be shed at once. */
 #define MEMORY_PART 4
 
-static uint64_t recorder_spare(const struct collect_options *o)
+static uint64_t limited(const struct collect_options *o, uint64_t bytes)
 {
 	uint64_t part = o->max_memory / MEMORY_PART;
 
-	return part && part < o->memory_spare ? part : o->memory_spare;
+	return part && part < bytes ? part : bytes;
 }
 
 static void recorder_configure(struct systop *skel, struct load *l)
@@ -28,7 +28,8 @@ static void recorder_configure(struct systop *skel, struct load *l)
 	const struct collect_options *o = l->options;
 
 	if (!l->ring_slots) {
-		l->ring_slots = rings_size(o->window_s, o->window_bytes, recorder_spare(o), online_count(l->online));
+		l->ring_slots = rings_size(o->window_s, limited(o, o->window_bytes), limited(o, o->memory_spare),
+					   online_count(l->online));
 		l->ring_fd = l->ring_slots ? rings_pattern(l->ring_slots) : -1;
 		if (l->ring_fd < 0)
 			l->ring_slots = 0;
@@ -48,7 +49,7 @@ static int recorder_open(struct collect *c)
 		.cpus = c->cpus_memory,
 		.nr_cpus = c->nr_cpus,
 		.online = c->online,
-		.max_bytes = rings_room(o->window_bytes, recorder_spare(o)),
+		.max_bytes = rings_room(limited(o, o->window_bytes), limited(o, o->memory_spare)),
 		.slots = c->load.ring_slots,
 		.window_s = o->window_s,
 		.save_s = o->save_s,
