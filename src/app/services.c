@@ -219,6 +219,11 @@ static int all_stacks(void *arg, collect_stack *fn, void *fn_arg)
 	return collect_stacks(((struct services *)arg)->collect, fn, fn_arg);
 }
 
+static int samples_at(void *arg, uint64_t at)
+{
+	return collect_samples_at(((struct services *)arg)->collect, at);
+}
+
 static int recorded_samples(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
 			    recorded_fn *fn, void *fn_arg)
 {
@@ -228,7 +233,7 @@ static int recorded_samples(void *arg, const struct tick *any, uint64_t from, ui
 		.arg = arg,
 		.model = ((struct services *)arg)->model,
 		.tick = any,
-		.frequency = collect_samples(((struct services *)arg)->collect),
+		.frequency = samples_at,
 	};
 
 	return recorded_read(&l, from, to, since, fn, fn_arg);

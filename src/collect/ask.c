@@ -174,6 +174,11 @@ int collect_samples(const struct collect *c)
 	return hz ? hz : 1;
 }
 
+int collect_samples_at(const struct collect *c, uint64_t at)
+{
+	return samplers_frequency_at(c->samplers, at);
+}
+
 void collect_sample_rate(const struct collect *c, long *start, long *now)
 {
 	samplers_rate(c->samplers, start, now);

@@ -147,8 +147,10 @@ bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);
  * @hz is 0. */
 int collect_frequency(struct collect *c, int hz);
 
-/* collect_samples - samples per second on each CPU now: fewer than requested if some are shed. */
+/* collect_samples - samples per second on each CPU now: fewer than requested if some are shed. collect_samples_at - the same at
+ * a time, CLOCK_BOOTTIME ns. */
 int collect_samples(const struct collect *c);
+int collect_samples_at(const struct collect *c, uint64_t at);
 
 /* collect_sample_rate - the kernel's limit of samples per CPU (kernel.perf_event_max_sample_rate, 1/s), when systop
  * started and now; 0: unknown. The kernel lowers it if samples take long. */

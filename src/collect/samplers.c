@@ -15,6 +15,7 @@
 
 #include "model/health.h"
 #include "slot.h"
+#include "util/clock.h"
 #include "util/file.h"
 #include "util/online.h"
 
@@ -24,6 +25,9 @@
 /* A CPU that runs threads for this long, and for this many periods, without a sample has no sampler any more. */
 #define SILENT_NS 2000000000ULL
 #define SILENT_PERIODS 20
+
+/* Changes of the frequency that are remembered: --max-cpu and keys make few in the time that the recorder keeps. */
+#define RATES 64
 
 struct sampler {
 	struct bpf_link *link;
@@ -37,6 +41,11 @@ struct sampler {
 struct samplers {
 	struct bpf_program *prog;
 	int nr_cpus, frequency;
+	struct sampler_rate {
+		uint64_t since;
+		int frequency;
+	} rates[RATES];  /* a ring buffer: the frequency's changes */
+	unsigned int nr_rates;
 	long rate; /* the kernel's limit, at the start */
 	const struct online *online;
 	bool all, hardware;
@@ -230,6 +239,21 @@ static struct samplers *new_samplers(struct bpf_program *prog, const struct onli
 	return s;
 }
 
+static void set_rate(struct samplers *s, int frequency)
+{
+	s->frequency = frequency;
+	s->rates[s->nr_rates++ % RATES] = (struct sampler_rate){ clock_ns(CLOCK_BOOTTIME), frequency };
+}
+
+int samplers_frequency_at(const struct samplers *s, uint64_t at)
+{
+	unsigned int oldest = s->nr_rates > RATES ? s->nr_rates - RATES : 0, i = s->nr_rates - 1;
+
+	while (i > oldest && s->rates[i % RATES].since > at)
+		i--;
+	return s->rates[i % RATES].frequency;
+}
+
 struct samplers *samplers_new(struct bpf_program *prog, const struct online *online, int frequency, bool all,
 			      bool cpu_clock)
 {
@@ -237,7 +261,7 @@ struct samplers *samplers_new(struct bpf_program *prog, const struct online *onl
 
 	if (!s)
 		return NULL;
-	s->frequency = frequency;
+	set_rate(s, frequency);
 	find_tickless(s);
 	s->hardware = !cpu_clock && has_cycles(s);
 	s->rate = rate_now();
@@ -280,7 +304,7 @@ void samplers_set_frequency(struct samplers *s, int frequency)
 {
 	bool none = !s->frequency;
 
-	s->frequency = frequency;
+	set_rate(s, frequency);
 	if (none) /* of -F 0: they are opened now */
 		follow_list(s);
 	/* For a clock, the kernel converts the frequency to a period when the event is opened. */

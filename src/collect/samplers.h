@@ -30,8 +30,10 @@ void samplers_period(struct samplers *s, int cpu, uint64_t period, uint32_t even
 uint32_t samplers_grew(const struct samplers *s, int cpu, uint32_t events);
 void samplers_free(struct samplers *s);
 
-/* samplers_set_frequency - applies from now on. */
+/* samplers_set_frequency - applies from now on. samplers_frequency_at - that of a time, CLOCK_BOOTTIME ns: what was sampled
+ * then counts for as much time. */
 void samplers_set_frequency(struct samplers *s, int frequency);
+int samplers_frequency_at(const struct samplers *s, uint64_t at);
 
 /* samplers_follow - once a refresh: adds and removes CPUs if the list of online CPUs @changed; otherwise it tries again
  * some of those where the sampler failed, in turns. */

@@ -164,11 +164,12 @@ static int emit(const struct looking *g, const struct recorded_source *l, const 
 		void *arg)
 {
 	bool block = e->kind == RING_BLOCK;
+	int hz = block ? 0 : l->frequency(l->arg, e->at);
 	struct stack_sample s = {
 		.life = who(g, e->tid, e->at),
 		.user = stack(g, e->user),
 		.kernel = stack(g, e->kernel),
-		.weight = block ? e->blocked_ns : 1000000000ULL / (l->frequency > 0 ? l->frequency : 1),
+		.weight = block ? e->blocked_ns : 1000000000ULL / (hz > 0 ? hz : 1),
 		.whole = block ? e->blocked_ns : 0,
 		.count = 1,
 		.wake_context = WAKE_CONTEXTS,

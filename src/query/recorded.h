@@ -20,7 +20,7 @@ struct recorded_source {
 	void *arg;
 	struct model *model;     /* keeps the stacks */
 	const struct tick *tick; /* any tick: its history knows the threads */
-	int frequency;           /* samples per second on each CPU */
+	int (*frequency)(void *arg, uint64_t at); /* samples per second on each CPU at that time */
 };
 
 /*

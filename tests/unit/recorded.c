@@ -71,6 +71,13 @@ static int report_stacks(void *arg,
 	return err ? err : fn(fn_arg, 4, &kernel, frames);
 }
 
+/* The second sample was taken when there were fewer. */
+static int frequency(void *arg, uint64_t at)
+{
+	(void)arg;
+	return at < 5 * SEC + 2 ? 100 : 25;
+}
+
 struct told {
 	struct sample_list list;
 	uint64_t from[8], until[8];
@@ -91,7 +98,7 @@ TEST(recorded, samples_of_whoever_ran)
 	struct life *a = tick_life(m, A, "a", &root), *b = tick_life(m, B, "b", &root);
 	const struct tick *t = tick(m, 10 * SEC, a, b);
 	struct recorded_source l = { .events = report_events, .stacks = report_stacks, .model = m, .tick = t,
-				     .frequency = 100 };
+				     .frequency = frequency };
 	struct told told = { .list = { .nr = 0 } };
 	const struct stack_sample *s;
 	const struct stack_sample unseen = { .count = 1, .metric = METRIC_D };
@@ -114,6 +121,7 @@ TEST(recorded, samples_of_whoever_ran)
 	assert_int_equal(s[0].user->frames[2], 13);
 	assert_null(s[0].kernel);
 	assert_int_equal(s[1].life->tid, B);
+	assert_int_equal(s[1].weight, SEC / 25);
 	assert_ptr_equal(s[1].user, s[0].user);
 	assert_int_equal(s[1].kernel->frames[0], 11);
 	assert_int_equal(s[2].life->tid, A);

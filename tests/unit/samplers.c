@@ -13,6 +13,7 @@
 
 #include "stack.h"
 #include "unit.h"
+#include "util/clock.h"
 #include "util/online.h"
 
 /* What was requested, and whether the CPUs count cycles. */
@@ -106,6 +107,44 @@ TEST(samplers, cpu_clock_where_wanted)
 	assert_true(perf.clocks > 0);
 }
 
+/* The present time, which passes. */
+static uint64_t passing(void)
+{
+	uint64_t now = clock_ns(CLOCK_BOOTTIME);
+
+	while (clock_ns(CLOCK_BOOTTIME) == now)
+		;
+	return now;
+}
+
+/* A sample counts for as much time as there was between samples when it was taken. */
+TEST(samplers, frequency_of_a_time)
+{
+	struct online *online = online_new(1);
+	uint64_t before, between = 0;
+	struct samplers *s;
+
+	perf = (typeof(perf)){ .counts = false };
+	before = passing();
+	s = samplers_new(NULL, online, 99, true, false);
+	assert_non_null(s);
+	for (int hz = 100; hz < 300; hz++) {
+		between = hz == 290 ? passing() : between;
+		samplers_set_frequency(s, hz);
+	}
+	assert_int_equal(samplers_frequency_at(s, clock_ns(CLOCK_BOOTTIME)), 299);
+	assert_int_equal(samplers_frequency_at(s, between), 289);
+	assert_true(samplers_frequency_at(s, before) > 99); /* the oldest that is remembered */
+	samplers_free(s);
+	s = samplers_new(NULL, online, 99, true, false);
+	between = passing();
+	samplers_set_frequency(s, 24);
+	assert_int_equal(samplers_frequency_at(s, before), 99);
+	assert_int_equal(samplers_frequency_at(s, between), 99);
+	samplers_free(s);
+	online_free(online);
+}
+
 /* Every event of a counter counts, not a number of samples a second. */
 TEST(samplers, counted_one_by_one)
 {
@@ -125,5 +164,6 @@ TEST(samplers, counted_one_by_one)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(samplers_cycles_where_there_are), cmocka_unit_test(samplers_cycles_of_a_cpu_that_is_online),
-		  cmocka_unit_test(samplers_cpu_clock_where_wanted), cmocka_unit_test(samplers_counted_one_by_one));
+		  cmocka_unit_test(samplers_cpu_clock_where_wanted), cmocka_unit_test(samplers_counted_one_by_one),
+		  cmocka_unit_test(samplers_frequency_of_a_time));
 }
