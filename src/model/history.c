@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,21 +173,32 @@ static size_t past_bytes(const struct model *m)
 	       m->cmdline_bytes_held;
 }
 
+/* Whether earlier ticks were dropped to make room. */
+static bool is_short(const struct history *p)
+{
+	return p && p->first > 1 && p->next - p->first < HISTORY_TICKS;
+}
+
+bool tick_past_short(const struct tick *t)
+{
+	return is_short(((const struct tick_node *)t)->model->history);
+}
+
 void model_health(const struct model *m, struct health *h)
 {
 	const struct history *p = m->history;
-	char bytes[16], max[16];
+	char bytes[16], max[16], early[128] = "";
 
 	if (!p)
 		return;
 	format_value(bytes, sizeof(bytes), UNIT_BYTES, past_bytes(m), 0);
 	format_value(max, sizeof(max), UNIT_BYTES, p->bytes_max, 0);
 	if (p->nr_early)
-		health_add(h, "Maps", "past", HEALTH_DEGRADED,
-			   "%s of %s; %" PRIu64 " ended threads of the window dropped early: a trace lacks their names", bytes, max,
-			   p->nr_early);
-	else
-		health_add(h, "Maps", "past", HEALTH_ON, "%s of %s: earlier refreshes, and threads that have ended", bytes, max);
+		snprintf(early, sizeof(early),
+			 "; %" PRIu64 " ended threads of the window dropped early: a trace lacks their names", p->nr_early);
+	health_add(h, "Maps", "past", is_short(p) || p->nr_early ? HEALTH_DEGRADED : HEALTH_ON,
+		   "%s of %s: %s%" PRIu64 " refreshes, and threads that have ended%s", bytes, max,
+		   is_short(p) ? "room for only " : "", p->next - p->first, early);
 }
 
 /* What only the recorder's window needs goes first, a quarter of it at a time, then the oldest ticks. A thread counts when

@@ -371,8 +371,9 @@ void tick_put(const struct tick *t);
 #define HISTORY_TICKS 120
 
 /* tick_past - sets @oldest to the seq of the oldest remembered tick (@t's if none is); @t: any tick. Returns the
- * memory they use. */
+ * memory they use. tick_past_short - whether that memory has no room for HISTORY_TICKS. */
 size_t tick_past(const struct tick *t, uint64_t *oldest);
+bool tick_past_short(const struct tick *t);
 
 /* tick_head - a remembered tick without its rows, but with its lists (cpus, irqs, waits, ...), valid as long as it
  * is remembered; or @any itself. NULL: neither. The threads, processes and cgroups in its lists live as long as @any

@@ -160,6 +160,21 @@ TEST(history, ticks_come_back)
 	assert_int_equal(root.refs, 0);
 }
 
+/* The health page says if there is no room for more ticks, and counts @early lives that were dropped early. */
+static void assert_past(const struct model *m, bool is_short, int early)
+{
+	struct health h = { 0 };
+	char count[32];
+
+	model_health(m, &h);
+	assert_int_equal(h.nr, 1);
+	assert_int_equal(h.lines->verdict, is_short || early ? HEALTH_DEGRADED : HEALTH_ON);
+	assert_int_equal(!!strstr(h.lines->text, ": room for only "), is_short);
+	snprintf(count, sizeof(count), "; %d ended threads", early);
+	assert_int_equal(!!strstr(h.lines->text, count), !!early);
+	health_fini(&h);
+}
+
 /* The history has a limit; a held tick stays complete, whatever goes. */
 TEST(history, is_bounded)
 {
@@ -182,6 +197,8 @@ TEST(history, is_bounded)
 	}
 	assert_true(tick_past(t, &oldest) <= 64 << 10);
 	assert_true(oldest > 1 && oldest < t->seq);
+	assert_true(tick_past_short(t));
+	assert_past(m, true, 0);
 	last = tick_at(t, oldest);
 	assert_non_null(last);
 	tick_put(last);
@@ -205,6 +222,8 @@ TEST(history, no_more_than_its_ticks)
 	}
 	tick_past(t, &oldest);
 	assert_int_equal(oldest, 6);
+	assert_false(tick_past_short(t));
+	assert_past(m, false, 0);
 	tick_put(t);
 	model_free(m);
 }
@@ -405,20 +424,6 @@ static const struct tick *short_lives(struct model *m, int nr)
 	return t;
 }
 
-/* The health page counts @early lives that were dropped early. */
-static void assert_early(const struct model *m, int early)
-{
-	struct health h = { 0 };
-	char count[32];
-
-	model_health(m, &h);
-	assert_int_equal(h.nr, 1);
-	assert_int_equal(h.lines->verdict, early ? HEALTH_DEGRADED : HEALTH_ON);
-	snprintf(count, sizeof(count), "; %d ended threads", early);
-	assert_int_equal(!!strstr(h.lines->text, count), !!early);
-	health_fini(&h);
-}
-
 /* Lives of the recorder's window outlast the remembered ticks, with the times between which they were seen. */
 TEST(history, lives_of_the_window_stay)
 {
@@ -436,7 +441,7 @@ TEST(history, lives_of_the_window_stay)
 	assert_int_equal(a.found, 1);
 	assert_int_equal(a.to, t->boottime_ns - (299 - 110) * SEC);
 	assert_int_equal(a.from, a.to - SEC);
-	assert_early(m, 0);
+	assert_past(m, false, 0);
 	tick_put(t);
 	model_free(m);
 	assert_int_equal(web.refs, 0);
@@ -460,8 +465,8 @@ TEST(history, lives_of_the_window_go_first)
 	assert_int_equal(asked_for(t, 1000 + oldest).found, 1);
 	for (int i = 0; i < 2000; i++)
 		kept += asked_for(t, 1000 + i).found;
-	assert_early(m, 2000 - kept - 1); /* the newest one before them is still in memory: the oldest tick may name it */
-	assert_early(without, 0);
+	assert_past(m, true, 2000 - kept - 1); /* the newest one before them is still in memory: the oldest tick may name it */
+	assert_past(without, true, 0);
 	tick_put(t);
 	tick_put(t_without);
 	model_free(m);

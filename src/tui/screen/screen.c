@@ -209,7 +209,8 @@ void screen_step(struct screen *s, int64_t by)
 		seq = s->newest->seq;
 	set_paused(s, true);
 	if (by < 0 && seq == s->shown->seq)
-		screen_notice(s, "no earlier refresh is remembered");
+		screen_notice(s, tick_past_short(s->newest) ? "the past has no room for an earlier refresh, see !" :
+							      "no earlier refresh is remembered");
 	t = tick_at(s->newest, seq);
 	if (!t) {
 		screen_notice(s, "out of memory: that refresh cannot be shown");
