@@ -97,15 +97,15 @@ static int check_pid(const pid_t *pids, size_t nr)
 	return -ENOTSUP;
 }
 
-/* Offset of CLOCK_BOOTTIME from the host's, in s and ns. */
-static bool clock_offset(int64_t *s, int64_t *ns)
+/* A clock that is off the host's, as the namespace's table names it, and its offset in s and ns. */
+static bool clock_offset(char name[16], int64_t *s, int64_t *ns)
 {
 	char line[128];
 	FILE *f = fopen("/proc/self/timens_offsets", "re");
 	bool off = false;
 
 	while (f && !off && fgets(line, sizeof(line), f))
-		off = sscanf(line, "boottime %" SCNd64 " %" SCNd64, s, ns) == 2 && (*s || *ns);
+		off = sscanf(line, "%15s %" SCNd64 " %" SCNd64, name, s, ns) == 3 && (*s || *ns);
 	if (f)
 		fclose(f);
 	return off;
@@ -114,11 +114,12 @@ static bool clock_offset(int64_t *s, int64_t *ns)
 static int check_time(void)
 {
 	int64_t s = 0, ns = 0;
+	char name[16];
 
-	if (is_hosts("time", TIME_OF_HOST) || !clock_offset(&s, &ns))
+	if (is_hosts("time", TIME_OF_HOST) || !clock_offset(name, &s, &ns))
 		return 0;
 	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "cannot run inside a time namespace: all times would be wrong");
-	fail_why("its clock is %.3f s off the host's, which the kernel uses", s + ns / 1e9);
+	fail_why("its %s clock is %.3f s off the host's, which the kernel uses", name, s + ns / 1e9);
 	fail_fix("start it in the host's namespace: a container without a time namespace, nsenter -t 1 -T systop");
 	return -ENOTSUP;
 }

@@ -55,7 +55,9 @@ def pid_translated():
 
 def time_namespace():
     """A namespace with the host's clock does no harm."""
-    refused(("time namespace", "1000.000 s", "nsenter"), "unshare", "-T", "--boottime", "1000", SYSTOP, "-b", "-n", "1")
+    for clock, offset in (("boottime", 1000), ("monotonic", 1000), ("monotonic", -1)):
+        refused(("time namespace", f"its {clock} clock is {offset}.000 s", "nsenter"),
+                "unshare", "-T", f"--{clock}", str(offset), SYSTOP, "-b", "-n", "1")
     status, out, err = run("unshare", "-T", SYSTOP, "-b", "-n", "1", "-d", "0.3")
     assert status == 0 and out and not err, (status, err)
 
