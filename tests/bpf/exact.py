@@ -16,12 +16,11 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import (BUILD, GUEST, MS, SEC, Load, Systop, begin, descendants, had_cpu, load_path,  # noqa: E402
+from harness import (BUILD, GUEST, MS, SEC, Load, Systop, begin, descendants, load_path,  # noqa: E402
                      states_of, thread_numbers)
-from truth import Truth, stop  # noqa: E402
+from truth import STATE_NAMES, Truth, ours_of, stop  # noqa: E402
 
 LOAD_S = 3
-STATE_NAMES = ("run_ns", "runq_ns", "d_ns", "sleep_ns")
 
 
 def measure(load):
@@ -66,11 +65,6 @@ def bucket_at(buckets, share):
         if wanted <= 0:
             return number
     return len(buckets) - 1
-
-
-def ours_of(rows, key):
-    """systop's sum of a state; the truth leaves time taken by interrupts with the thread that ran."""
-    return sum(had_cpu(row) if key == "run_ns" else row[key] for row in rows)
 
 
 def differences(tid, t, rows):

@@ -9,7 +9,9 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST  # noqa: E402
+from harness import GUEST, Late, descendants, had_cpu  # noqa: E402
+
+STATE_NAMES = ("run_ns", "runq_ns", "d_ns", "sleep_ns")
 
 TRUTH = os.environ.get("SYSTOP_TRUTH", "build/tests/truth/truth")
 
@@ -31,8 +33,8 @@ class Truth:
         return {int(tid): t for tid, t in self.read()["threads"].items()}
 
     def cgroups(self):
-        """ns on a CPU of the threads of each cgroup (v2, by id), up to their last switches away from it."""
-        return {int(cgroup): ns for cgroup, ns in self.read()["cgroups"].items()}
+        """Times of the threads of each cgroup (v2, by id), of those that have ended, too; each up to its last switch."""
+        return {int(cgroup): times for cgroup, times in self.read()["cgroups"].items()}
 
     def __enter__(self):
         return self
@@ -43,8 +45,29 @@ class Truth:
         self.proc.stdout.close()
 
 
+def waits_in_d(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+            return f.read().rpartition(")")[2].split()[0] == "D"
+    except OSError:
+        return False
+
+
 def stop(*loads):
-    """Stops loads; every switch caused by that is over."""
-    for load in loads:
-        load.signal(signal.SIGSTOP)
-    time.sleep(3 if GUEST else 0.3)
+    """Stops loads; every switch caused by that is over. A child of vfork() that is stopped before its exec keeps its parent in
+    D, so that it has no end yet: the loads go on then, and are stopped again."""
+    for _ in range(20):
+        for load in loads:
+            load.signal(signal.SIGSTOP)
+        time.sleep(3 if GUEST else 0.3)
+        if not any(waits_in_d(pid) for load in loads for pid in descendants(load.pid)):
+            return
+        for load in loads:
+            load.signal(signal.SIGCONT)
+        time.sleep(0.05)
+    raise Late("a thread of the loads is in D whenever they are stopped")
+
+
+def ours_of(rows, key):
+    """systop's sum of a state; the truth leaves time taken by interrupts with the thread that ran."""
+    return sum(had_cpu(row) if key == "run_ns" else row[key] for row in rows)

@@ -37,15 +37,16 @@ struct {
 	__type(value, struct truth);
 } threads SEC(".maps");
 
-/* Time on a CPU by cgroup (v2), for all threads that ever were in it. */
+/* By cgroup (v2), for all threads that ever were in it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TRUTH_CGROUPS);
 	__type(key, __u64);
-	__type(value, __u64);
+	__type(value, struct truth_cgroup);
 } cgroups SEC(".maps");
 
 static const struct truth nothing;
+static const struct truth_cgroup nothing_either;
 
 static struct truth *truth_of(__u32 tid)
 {
@@ -57,11 +58,24 @@ static struct truth *truth_of(__u32 tid)
 	return bpf_map_lookup_elem(&threads, &tid);
 }
 
-static void wait_ends(struct truth *t, __u64 wait)
+static struct truth_cgroup *group_of(struct task_struct *p)
+{
+	__u64 id = p->cgroups->dfl_cgrp->kn->id;
+	struct truth_cgroup *g = bpf_map_lookup_elem(&cgroups, &id);
+
+	if (g)
+		return g;
+	bpf_map_update_elem(&cgroups, &id, &nothing_either, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&cgroups, &id);
+}
+
+static void wait_ends(struct truth *t, struct truth_cgroup *g, __u64 wait)
 {
 	__u32 bucket = 0;
 
 	t->runq_ns += wait;
+	if (g)
+		__sync_fetch_and_add(&g->runq_ns, wait);
 	t->waits++;
 	if (wait > t->longest_ns)
 		t->longest_ns = wait;
@@ -70,10 +84,12 @@ static void wait_ends(struct truth *t, __u64 wait)
 	t->buckets[bucket & (TRUTH_BUCKETS - 1)]++;
 }
 
-static void missed(struct truth *t, __u64 now)
+static void missed(struct truth *t, struct truth_cgroup *g, __u64 now)
 {
 	t->missed++;
 	t->unknown_ns += now - t->since;
+	if (g)
+		__sync_fetch_and_add(&g->unknown_ns, now - t->since);
 }
 
 /* sched_switch's prev_state, as include/linux/sched.h has it. */
@@ -88,16 +104,6 @@ static __u32 state_of(bool preempt, __u32 prev_state, __u32 now)
 	return (prev_state & (0x2 | 0x400)) == 0x2 ? TRUTH_D : TRUTH_SLEEP;
 }
 
-static void group_ran(struct task_struct *t, __u64 ns)
-{
-	__u64 id = t->cgroups->dfl_cgrp->kn->id, *sum = bpf_map_lookup_elem(&cgroups, &id);
-
-	if (sum)
-		__sync_fetch_and_add(sum, ns);
-	else
-		bpf_map_update_elem(&cgroups, &id, &ns, BPF_NOEXIST);
-}
-
 SEC("tp_btf/sched_waking")
 int BPF_PROG(waking, struct task_struct *p)
 {
@@ -110,18 +116,34 @@ int BPF_PROG(waking, struct task_struct *p)
 	return 0;
 }
 
+/* The number may have been another thread's. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(born, struct task_struct *p)
+{
+	struct truth *t = truth_of(p->pid);
+
+	if (t) {
+		t->state = TRUTH_READY;
+		t->since = bpf_ktime_get_boot_ns();
+	}
+	return 0;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
 	__u64 now = bpf_ktime_get_boot_ns();
 	struct truth *t = truth_of(prev->pid);
+	struct truth_cgroup *g;
 
 	if (t) {
+		g = group_of(prev);
 		if (t->state == TRUTH_RUNNING) {
 			t->run_ns += now - t->since;
-			group_ran(prev, now - t->since);
+			if (g)
+				__sync_fetch_and_add(&g->run_ns, now - t->since);
 		} else if (t->state) {
-			missed(t, now);
+			missed(t, g, now);
 		}
 		t->state = state_of(preempt, prev_state, prev->__state);
 		t->since = now;
@@ -131,21 +153,24 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 	if (t) {
 		__u64 until = t->woken > t->since ? t->woken : t->since;
 
+		g = group_of(next);
 		if (t->state == TRUTH_RUNNING) {
-			missed(t, now);
+			missed(t, g, now);
 		} else if (t->state == TRUTH_READY) {
-			wait_ends(t, now - t->since);
+			wait_ends(t, g, now - t->since);
 		} else if (t->state && until == t->since) {
 			/* No wakeup since: it was woken while it left, before its state showed that. */
 			if (t->woken > t->came)
-				wait_ends(t, now - t->since);
+				wait_ends(t, g, now - t->since);
 			else
-				missed(t, now);
+				missed(t, g, now);
 		} else if (t->state) {
 			*(t->state == TRUTH_D	       ? &t->d_ns
 			  : t->state == TRUTH_STOPPED ? &t->stopped_ns
 						      : &t->sleep_ns) += until - t->since;
-			wait_ends(t, now - until);
+			if (g && t->state != TRUTH_STOPPED)
+				__sync_fetch_and_add(t->state == TRUTH_D ? &g->d_ns : &g->sleep_ns, until - t->since);
+			wait_ends(t, g, now - until);
 		}
 		t->state = TRUTH_RUNNING;
 		t->since = t->came = now;

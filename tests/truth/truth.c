@@ -42,13 +42,15 @@ static void print_threads(int map)
 
 static void print_cgroups(int map)
 {
-	__u64 id, *last = NULL, ns;
+	__u64 id, *last = NULL;
+	struct truth_cgroup g;
 	const char *comma = "";
 
 	printf("{");
 	for (; !bpf_map_get_next_key(map, last, &id); last = &id, comma = ",")
-		if (!bpf_map_lookup_elem(map, &id, &ns))
-			printf("%s\"%llu\":%llu", comma, id, ns);
+		if (!bpf_map_lookup_elem(map, &id, &g))
+			printf("%s\"%llu\":{\"run_ns\":%llu,\"runq_ns\":%llu,\"d_ns\":%llu,\"sleep_ns\":%llu,\"unknown_ns\":%llu}",
+			       comma, id, g.run_ns, g.runq_ns, g.d_ns, g.sleep_ns, g.unknown_ns);
 	printf("}");
 }
 

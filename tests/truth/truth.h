@@ -37,4 +37,13 @@ struct truth {
 	__u32 buckets[TRUTH_BUCKETS];
 };
 
+/* As those of its threads. */
+struct truth_cgroup {
+	__u64 run_ns;
+	__u64 runq_ns;
+	__u64 d_ns;
+	__u64 sleep_ns;
+	__u64 unknown_ns;
+};
+
 #endif
