@@ -202,30 +202,47 @@ static bool is_gone(const struct rings *r)
 	return r->shed && !r->held;
 }
 
+/* Number of further rings within the limit. */
+static int room_left(const struct rings *r)
+{
+	return (int)(r->o.max_bytes / ring_bytes(r)) - r->made;
+}
+
+/* An offline CPU with a ring, -1: none. */
+static int find_offline(const struct rings *r)
+{
+	for (int cpu = 0; cpu < r->o.nr_cpus; cpu++)
+		if (r->cpus[cpu].fd >= 0 && !online_is(r->o.online, cpu))
+			return cpu;
+	return -1;
+}
+
 static bool may_grow(const struct rings *r)
 {
-	return r->o.slots && !r->err && !r->shed && r->made < (int)(r->o.max_bytes / ring_bytes(r));
+	return r->o.slots && !r->err && !r->shed && (room_left(r) > 0 || (!r->held && find_offline(r) >= 0));
 }
 
 bool rings_missing(const struct rings *r)
 {
-	return is_gone(r) ? r->made : may_grow(r) && find_without(r, 1); /* offline CPUs keep theirs */
+	return is_gone(r) ? r->made : may_grow(r) && find_without(r, 1);
+}
+
+static void drop_ring(struct rings *r, uint32_t cpu)
+{
+	bpf_map_delete_elem(r->o.map_fd, &cpu);
+	file_close(&r->cpus[cpu].fd);
+	r->cpus[cpu].nr_marks = 0;
+	r->made--;
 }
 
 static void drop_rings(struct rings *r)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + DROP_NS;
 
-	for (uint32_t cpu = 0; r->made && cpu < (uint32_t)r->o.nr_cpus; cpu++) {
-		struct cpu_ring *c = &r->cpus[cpu];
-
-		if (c->fd < 0)
+	for (int cpu = 0; r->made && cpu < r->o.nr_cpus; cpu++) {
+		if (r->cpus[cpu].fd < 0)
 			continue;
-		bpf_map_delete_elem(r->o.map_fd, &cpu);
-		close(c->fd);
-		c->fd = -1;
-		c->nr_marks = 0;
-		r->made--;
+		drop_ring(r, cpu);
 		if (clock_ns(CLOCK_MONOTONIC) >= until)
 			break;
 	}
@@ -241,12 +258,12 @@ int rings_grow(struct rings *r)
 		return r->err;
 	if (most > (int)(GROW_BYTES / ring_bytes(r)) + 1)
 		most = GROW_BYTES / ring_bytes(r) + 1;
-	if (most > (int)(r->o.max_bytes / ring_bytes(r)) - r->made)
-		most = r->o.max_bytes / ring_bytes(r) - r->made;
 	nr = find_without(r, most);
 	if (!nr)
 		return 0;
-	nr = make_rings(r, nr);
+	if (room_left(r) <= 0)
+		drop_ring(r, find_offline(r));
+	nr = make_rings(r, nr < room_left(r) ? nr : room_left(r));
 	r->err = nr < 0 ? nr : put_rings(r, nr);
 	return r->err ? r->err : 1;
 }
@@ -299,7 +316,7 @@ uint64_t rings_held(const struct rings *r, uint64_t boottime_ns)
 	for (int cpu = 0; cpu < r->o.nr_cpus; cpu++) {
 		uint64_t held;
 
-		if (!online_is(r->o.online, cpu))
+		if (!online_is(r->o.online, cpu) || (r->cpus[cpu].fd < 0 && r->made && !may_grow(r)))
 			continue;
 		held = boottime_ns - held_since(r, &r->cpus[cpu], boottime_ns);
 		if (held < least)
@@ -355,7 +372,7 @@ void rings_health(const struct rings *r, struct health *h)
 	}
 	for (int cpu = 0; cpu < r->o.nr_cpus; cpu++)
 		without += online_is(r->o.online, cpu) && r->cpus[cpu].fd < 0;
-	if (r->err || (without && (uint64_t)(r->made + 1) * ring_bytes(r) > r->o.max_bytes)) {
+	if (r->err || (without && !may_grow(r))) {
 		health_add(h, "Maps", "recorder", HEALTH_DEGRADED, "%d of %d CPUs have a ring: %s", online - without, online,
 			   r->err ? strerror(-r->err) : "the memory limit is reached (--window-mem)");
 		return;

@@ -47,8 +47,9 @@ struct rings *rings_new(const struct rings_options *o);
 void rings_free(struct rings *r);
 
 /* rings_grow - makes rings for online CPUs that have none, an eighth of them or 128 MiB per call: with a call every
- * 250 ms all exist after 2 s. Returns 1: some were made, 0: none are missing, -errno: one could not be made, and no
- * more are tried. Drops rings instead while they are shed. rings_missing - whether there is something to do for it. */
+ * 250 ms all exist after 2 s. An offline CPU keeps its ring unless there is no room for that of an online one. Returns
+ * 1: some were made, 0: none are missing, -errno: one could not be made, and no more are tried. Drops rings instead
+ * while they are shed. rings_missing - whether there is something to do for it. */
 bool rings_missing(const struct rings *r);
 int rings_grow(struct rings *r);
 
@@ -63,7 +64,8 @@ uint64_t rings_bytes(const struct rings *r);
 /* rings_tick - notes how far each ring is at @boottime_ns: slots need it for their full time. */
 void rings_tick(struct rings *r, uint64_t boottime_ns);
 
-/* rings_held - ns of the window that every online CPU still has, at most the window; 0: none yet. */
+/* rings_held - ns of the window that every online CPU still has, at most the window; 0: none yet. CPUs for whose rings
+ * there is no room do not count. */
 uint64_t rings_held(const struct rings *r, uint64_t boottime_ns);
 
 /* rings_marks - of a CPU, oldest first: valid until the next call. rings_place - the first slot that may be later

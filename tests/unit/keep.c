@@ -229,12 +229,14 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 
 static struct online *online;
 
+#define ROOM 8 /* for that many rings */
+
 /* The rings of a host of @nr CPUs, of which those of @list are online. */
 static struct rings *rings_on(const char *list, int nr)
 {
-	static struct cpu_slot cpus[8];
-	struct rings_options o = { .map_fd = 0, .pattern_fd = -1, .cpus = cpus, .nr_cpus = nr, .max_bytes = 1 << 20, .slots = SLOTS,
-				   .window_s = 30 };
+	static struct cpu_slot cpus[ROOM + 2];
+	struct rings_options o = { .map_fd = 0, .pattern_fd = -1, .cpus = cpus, .nr_cpus = nr, .slots = SLOTS,
+				   .max_bytes = ROOM * SLOTS * sizeof(struct ring_slot), .window_s = 30 };
 	struct rings *r;
 
 	cpus_online = list;
@@ -264,6 +266,33 @@ TEST(keep, a_cpu_that_comes_has_a_ring)
 	assert_int_equal(rings_grow(r), 1);
 	assert_true(rings_fd(r, 3) >= 0);
 	assert_false(rings_missing(r));
+	drop(r);
+}
+
+/* There is no room for the ring of a CPU that came, unless that of one which went offline is dropped. */
+TEST(keep, an_offline_cpu_makes_room)
+{
+	struct rings *r = rings_on("0-7", ROOM + 2);
+	uint64_t now = clock_ns(CLOCK_BOOTTIME) + 60 * SEC;
+
+	cpus_online = "0-8"; /* no room, but the others are held */
+	assert_true(online_follow(online));
+	assert_false(rings_missing(r));
+	assert_int_equal(rings_grow(r), 0);
+	rings_tick(r, now);
+	assert_int_equal(rings_held(r, now), 30 * SEC);
+	cpus_online = "0-2,4-8";
+	assert_true(online_follow(online));
+	rings_hold(r, true);
+	assert_false(rings_missing(r));
+	rings_hold(r, false);
+	assert_true(rings_missing(r));
+	assert_int_equal(rings_held(r, now), 0);
+	assert_int_equal(rings_grow(r), 1);
+	assert_int_equal(rings_fd(r, 3), -1);
+	assert_true(rings_fd(r, 8) >= 0);
+	assert_false(rings_missing(r));
+	assert_int_equal(rings_bytes(r), ROOM * SLOTS * sizeof(struct ring_slot));
 	drop(r);
 }
 
@@ -321,6 +350,7 @@ int main(void)
 		  cmocka_unit_test_setup(keep_if_one_cannot_be_copied_all_are_what_they_were, begin),
 		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin),
 		  cmocka_unit_test(keep_marks_of_many_refreshes), cmocka_unit_test(keep_a_cpu_that_comes_has_a_ring),
+		  cmocka_unit_test(keep_an_offline_cpu_makes_room),
 		  cmocka_unit_test(keep_rings_that_are_held_go_later),
 		  cmocka_unit_test(keep_rings_that_are_shed_go_a_few_at_a_time));
 }
