@@ -438,6 +438,11 @@ def mount_of(kind, controller=None):
     return None
 
 
+def cpu_controller():
+    """Of the hierarchy with CPU limits, None: v2."""
+    return "cpu" if mount_of("cgroup", "cpu") else None
+
+
 class Cgroup:
     """A cgroup that goes away again, with those below it."""
 
@@ -445,6 +450,7 @@ class Cgroup:
         mount = mount_of("cgroup", controller) if controller else mount_of("cgroup2")
         assert mount, f"no cgroup hierarchy for {controller or 'v2'}"
         self.name = name
+        self.shown = f"{controller}:/{name}" if controller else f"/{name}"  # as -c takes it
         self.path = os.path.join(mount, name)
         self.mount = mount
         os.mkdir(self.path)
@@ -495,6 +501,18 @@ class Cgroup:
 
     def __exit__(self, *exc):
         self.remove()
+
+
+def limited(name):
+    """A cgroup whose threads run for 20 ms of every 100 on one CPU."""
+    cgroup = Cgroup(name, cpu_controller())
+    if cpu_controller():
+        cgroup.write("cpu.cfs_period_us", "100000")
+        cgroup.write("cpu.cfs_quota_us", "20000")
+    else:
+        cgroup.write("../cgroup.subtree_control", "+cpu")
+        cgroup.write("cpu.max", "20000 100000")
+    return cgroup
 
 
 def bpf_of(pid):

@@ -13,12 +13,11 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 from fuse import Fuse  # noqa: E402
-from harness import MS, Cgroup, Load, Systop, begin, load_path, mount_of  # noqa: E402
+from harness import MS, Cgroup, Load, Systop, begin, cpu_controller, load_path  # noqa: E402
 from manager import Manager  # noqa: E402
 
 os.environ["LOAD_PERCENT"] = "10"  # the loads only have to exist
 SMALL = os.environ.get("SYSTOP_SMALL_PROGRAM", os.path.join(os.path.dirname(load_path("")), "..", "bpf", "systop-small"))
-CONTROLLER = "cpu" if mount_of("cgroup", "cpu") else None
 UID = "0f3c1b9e-6d9b-4c63-8a3f-2f6b3f4f1a{:02x}"
 CONTAINERD = "run/containerd/io.containerd.runtime.v2.task/k8s.io"
 STORAGE = "var/lib/containers/storage/overlay-containers"
@@ -35,7 +34,7 @@ class Host:
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="systop-owners-")
         self.root = self.folder.name
-        self.top = Cgroup(f"systop-owners-{os.getpid()}", CONTROLLER)
+        self.top = Cgroup(f"systop-owners-{os.getpid()}", cpu_controller())
         self.loads = []
         os.environ["SYSTOP_OWNERS"] = self.root
 
@@ -75,7 +74,7 @@ class Host:
                   {"ID": new_id(number), "Name": f"/{name}", "Config": {"Image": "nginx:1.25", "Labels": {}}} | more)
 
     def scope(self):
-        return ("-c", f"{CONTROLLER}:/{self.top.name}" if CONTROLLER else f"/{self.top.name}")
+        return ("-c", self.top.shown)
 
 
 def pod_slice(number, quality="burstable"):

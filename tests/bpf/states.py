@@ -7,8 +7,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import (GUEST, MS, SEC, Cgroup, Load, Systop, about, begin, had_cpu, load_path,  # noqa: E402
-                     mount_of, rows_of, systop_lines, total)
+from harness import (GUEST, MS, SEC, Cgroup, Load, Systop, about, begin, had_cpu, limited,  # noqa: E402
+                     load_path, mount_of, rows_of, systop_lines, total)
 
 INTERVAL = "1" if GUEST else "0.5"  # if the state matters, and not its length
 
@@ -144,15 +144,14 @@ def cgroup_keeps_stood():
         return b"throttled_clock_self_time" in f.read()
 
 
-def limit(path_of, period):
+def quota():
     """Three seconds of spinning in 20 ms of every 100."""
-    with Cgroup(f"systop-quota-{os.getpid()}", None if GUEST else "cpu") as cgroup:
-        period(cgroup)
-        with Load(load_path("spin"), "user", "30" if GUEST else "6") as load:
-            tid = load.truth()["tids"][0]
-            cgroup.add(load.pid)
-            time.sleep(0.5)
-            lines = systop_lines("-c", path_of(cgroup), "-d", "1", "-n", "3")
+    with limited(f"systop-quota-{os.getpid()}") as cgroup, \
+            Load(load_path("spin"), "user", "30" if GUEST else "6") as load:
+        tid = load.truth()["tids"][0]
+        cgroup.add(load.pid)
+        time.sleep(0.5)
+        lines = systop_lines("-c", cgroup.shown, "-d", "1", "-n", "3")
     throttled = total(lines, tid, "throttled_ns")
     about(throttled, 2300 * MS, 2500 * MS, "throttled")
     assert throttled <= total(lines, tid, "runq_ns"), (throttled, total(lines, tid, "runq_ns"))
@@ -164,16 +163,6 @@ def limit(path_of, period):
     return f"throttled {throttled / MS:.0f} ms in {periods} periods"
 
 
-def quota():
-    if GUEST:
-        return limit(lambda c: f"/{c.name}", lambda c: c.write("cpu.max", "20000 100000"))
-
-    def v1(cgroup):
-        cgroup.write("cpu.cfs_period_us", "100000")
-        cgroup.write("cpu.cfs_quota_us", "20000")
-    return limit(lambda c: f"cpu:/{c.name}", v1)
-
-
 def late_ns(line):
     """How long ago its refresh ended."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - line["boottime_ns"]
@@ -183,12 +172,7 @@ def throttle():
     """A thread that is throttled within system calls, on a CPU that a spinner wants, too: its stopped time is the
     kernel's for its cgroup, without its wait for the spinner."""
     cpu = str(min(os.sched_getaffinity(0)))
-    with Cgroup(f"systop-beside-{os.getpid()}", None if GUEST else "cpu") as cgroup:
-        if GUEST:
-            cgroup.write("cpu.max", "20000 100000")
-        else:
-            cgroup.write("cpu.cfs_period_us", "100000")
-            cgroup.write("cpu.cfs_quota_us", "20000")
+    with limited(f"systop-beside-{os.getpid()}") as cgroup:
         seconds = "600" if GUEST else "20"
         with Load("taskset", "-c", cpu, load_path("spin"), "user", seconds) as beside, \
                 Load("taskset", "-c", cpu, load_path("spin"), "syscalls", seconds) as load:
@@ -255,12 +239,7 @@ def frozen(kind):
 def limits_aside():
     """Without -c: the limit's own cgroup is a row, with quota and period, and its threads refer to it. If v1 and v2
     are both mounted, v2 is shown as soon as it has a cgroup."""
-    with Cgroup(f"systop-shown-{os.getpid()}"), \
-            Cgroup(f"systop-tenant-{os.getpid()}", None if GUEST else "cpu") as cgroup:
-        if GUEST:
-            cgroup.write("cpu.max", "20000 100000")
-        else:
-            cgroup.write("cpu.cfs_quota_us", "20000")
+    with Cgroup(f"systop-shown-{os.getpid()}"), limited(f"systop-tenant-{os.getpid()}") as cgroup:
         inner = cgroup.child("inner")
         with Load(load_path("spin"), "user", "30" if GUEST else "6", "2") as load:
             tids = load.truth()["tids"]
@@ -268,7 +247,7 @@ def limits_aside():
             time.sleep(0.5)
             lines = systop_lines("-d", "1", "-n", "2")
             some = systop_lines("--filter", f"cg:{cgroup.name}", "-d", "0.5", "-n", "1")[0]["threads"]
-    top = f"/{cgroup.name}" if GUEST else f"cpu:/{cgroup.name}"
+    top = cgroup.shown
     rows = {c["path"]: c for c in lines[-1]["cgroups"]}
     assert top in rows and f"{top}/inner" in rows, f"no {top} in {list(rows)}"
     row = rows[top]

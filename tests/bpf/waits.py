@@ -6,7 +6,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, REALTIME, Cgroup, Load, Systop, about, begin, load_path, rows_of, systop_lines, total  # noqa: E402
+from harness import (GUEST, MS, REALTIME, Cgroup, Load, Systop, about, begin, limited, load_path, rows_of,  # noqa: E402
+                     systop_lines, total)
 
 
 def behind(lines, tid):
@@ -101,18 +102,13 @@ def pulled():
 
 def limit():
     """A wait caused by a CPU limit is charged to its cgroup, not to what ran."""
-    with Cgroup(f"systop-waits-{os.getpid()}", None if GUEST else "cpu") as cgroup:
-        if GUEST:
-            cgroup.write("cpu.max", "20000 100000")
-        else:
-            cgroup.write("cpu.cfs_period_us", "100000")
-            cgroup.write("cpu.cfs_quota_us", "20000")
+    with limited(f"systop-waits-{os.getpid()}") as cgroup:
         below = cgroup.child("below")
         with Load(load_path("spin"), "user", "30") as load:
             tid = load.truth()["tids"][0]
             Cgroup.put(below, load.pid)
             time.sleep(0.5)
-            lines = systop_lines("-c", f"/{cgroup.name}" if GUEST else f"cpu:/{cgroup.name}", "-d", "1", "-n", "3")
+            lines = systop_lines("-c", cgroup.shown, "-d", "1", "-n", "3")
     sums, throttled = behind(lines, tid), total(lines, tid, "throttled_ns")
     charged = sum(ns for (kind, _, path), ns in sums.items() if kind == "limit" and path == f"/{cgroup.name}")
     assert throttled > 100 * MS, throttled
