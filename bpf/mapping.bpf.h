@@ -17,6 +17,9 @@
 /* Of the kernel's pages, the unit of mapping offsets. Fixed at load. */
 extern const volatile __u32 page_shift;
 
+/* Whether the kernel keeps a process's mappings in the tree that is walked here: since Linux 6.1. Fixed at load. */
+extern const volatile bool mappings_known;
+
 /* All ids are below this. Fixed at load. */
 extern const volatile __u32 files_max;
 
@@ -218,10 +221,8 @@ static __always_inline __u32 file_id(struct unwind *u, __u32 context, const stru
 	return id;
 }
 
-/* Kinds of maple nodes, and how many pivots they have (include/linux/maple_tree.h). */
+/* Kinds of maple nodes (include/linux/maple_tree.h). */
 enum { MAPLE_DENSE, MAPLE_LEAF_64, MAPLE_RANGE_64, MAPLE_ARANGE_64 };
-#define MAPLE_PIVOTS 15
-#define MAPLE_ARANGE_PIVOTS 9
 #define MAPLE_DEPTH_MAX 8
 
 static __always_inline __u32 maple_type(__u64 entry)

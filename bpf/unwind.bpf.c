@@ -3,6 +3,7 @@
 
 #include "unwind.bpf.h"
 
+const volatile bool mappings_known;
 const volatile __u32 page_shift = 12;
 const volatile __u32 files_max = UNWIND_FILES;
 

@@ -362,7 +362,7 @@ static __always_inline bool unwind_start(struct unwind *u, struct task_struct *t
 {
 	struct mm_struct *mm = task_view(t)->mm;
 
-	if (!bpf_core_field_exists(mm->mm_mt)) /* kernels before 6.1 */
+	if (!mappings_known)
 		return false;
 	if (!mm || t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return false;

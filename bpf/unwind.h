@@ -33,6 +33,10 @@ enum cfi_saved {
 	CFI_LOST,
 };
 
+/* Pivots of the kernel's maple nodes that the programs can walk, by kind (include/linux/maple_tree.h). */
+#define MAPLE_PIVOTS 15
+#define MAPLE_ARANGE_PIVOTS 9
+
 /* Equal rules are kept once for all files. */
 struct cfi_rule {
 	__u8 kind;       /* enum cfi_kind */

@@ -334,7 +334,8 @@ static void files_configure(struct systop *skel, struct load *l)
 /* Without the maple tree no files are found; before 6.1 a sampler accepts only maps of this kind. */
 static void files_suit(struct systop *skel, const struct btf *btf)
 {
-	if (probe_found(btf, PROBE_MAPLE_TREE))
+	skel->rodata->mappings_known = probe_found(btf, PROBE_MAPLE_TREE);
+	if (skel->rodata->mappings_known)
 		return;
 	bpf_map__set_map_flags(skel->maps.files, 0);
 	bpf_map__set_max_entries(skel->maps.files, 1);

@@ -6,24 +6,29 @@
 #include <string.h>
 
 #include "collect/kernel_types.h"
+#include "unwind.h"
 
-/* Something to look up: @type of @kind, and its @member; or an event, and its number of arguments. */
+/* Something to look up: @type of @kind, and its @member, which takes @bytes unless that is 0; or an event, and its number
+ * of arguments. */
 struct question {
 	const char *type;
 	__u32 kind;
 	const char *member;
 	int arguments;
+	__s64 bytes;
 };
 
 #define HOOK(event) { "btf_trace_" event, BTF_KIND_TYPEDEF }
 #define ARGUMENTS(event, number) { "btf_trace_" event, BTF_KIND_TYPEDEF, NULL, number }
 #define MEMBER(type, member) { type, BTF_KIND_STRUCT, member }
+#define SIZED(type, member, bytes) { type, BTF_KIND_STRUCT, member, 0, bytes }
 #define VALUE(type, value) { type, BTF_KIND_ENUM, value }
 
 static const struct {
 	struct probe probe;
 	struct question look;
 	struct question or; /* its equivalent in other kernels, if any */
+	struct question and; /* needed as well, if any */
 } rows[] = {
 	{ { "sched_switch", "where every thread's time goes", true, false, "tracepoint sched_switch" },
 	  HOOK("sched_switch") },
@@ -61,8 +66,10 @@ static const struct {
 	  ARGUMENTS("sched_switch", 4) },
 	{ { "CPU limits", "throttled time", false, false, "CONFIG_CFS_BANDWIDTH: THR% stays 0" },
 	  MEMBER("cfs_rq", "throttle_count") },
-	{ { PROBE_MAPLE_TREE, "user stacks", false, false, "maple tree of mappings (Linux 6.1): only kernel stacks" },
-	  MEMBER("maple_tree", "ma_root") },
+	{ { PROBE_MAPLE_TREE, "user stacks", false, false,
+	    "maple tree of mappings (Linux 6.1), with nodes of a known size: only kernel stacks" },
+	  SIZED("maple_range_64", "pivot", MAPLE_PIVOTS * 8), {},
+	  SIZED("maple_arange_64", "pivot", MAPLE_ARANGE_PIVOTS * 8) },
 	{ { "blocked iterator", "stacks of threads that are blocked now", false, false,
 	    "helper bpf_copy_from_user_task (Linux 5.18)" },
 	  VALUE("bpf_func_id", "BPF_FUNC_copy_from_user_task") },
@@ -79,14 +86,15 @@ static bool has_value(const struct btf *btf, const struct btf_type *t, const cha
 }
 
 /* Members of unnamed structs and unions count as its own. */
-static bool has_member(const struct btf *btf, const struct btf_type *t, const char *name)
+static bool has_member(const struct btf *btf, const struct btf_type *t, const char *name, __s64 bytes)
 {
 	for (int i = 0; i < btf_vlen(t); i++) {
 		const struct btf_member *m = &btf_members(t)[i];
 		const struct btf_type *inner = m->name_off ? NULL : btf__type_by_id(btf, m->type);
 
-		if (inner && btf_is_composite(inner) ? has_member(btf, inner, name)
-						     : !strcmp(btf__name_by_offset(btf, m->name_off), name))
+		if (inner && btf_is_composite(inner) ? has_member(btf, inner, name, bytes)
+						     : !strcmp(btf__name_by_offset(btf, m->name_off), name) &&
+							       (!bytes || btf__resolve_size(btf, m->type) == bytes))
 			return true;
 	}
 	return false;
@@ -106,7 +114,7 @@ static bool answer(const struct btf *btf, const struct question *q)
 	const struct btf_type *t = id ? btf__type_by_id(btf, id) : NULL;
 
 	return t &&
-	       (!q->member || (btf_is_enum(t) ? has_value(btf, t, q->member) : has_member(btf, t, q->member))) &&
+	       (!q->member || (btf_is_enum(t) ? has_value(btf, t, q->member) : has_member(btf, t, q->member, q->bytes))) &&
 	       (!q->arguments || nr_arguments(btf, t) >= q->arguments);
 }
 
@@ -114,7 +122,8 @@ bool probe_found(const struct btf *btf, const char *name)
 {
 	for (size_t i = 0; btf && i < NR_PROBES; i++)
 		if (!strcmp(rows[i].probe.name, name))
-			return answer(btf, &rows[i].look) || answer(btf, &rows[i].or);
+			return (answer(btf, &rows[i].look) || answer(btf, &rows[i].or)) &&
+			       (!rows[i].and.type || answer(btf, &rows[i].and));
 	return false;
 }
 

@@ -20,6 +20,7 @@ HERE = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine())
 RUNNING = "/sys/kernel/btf/vmlinux"
 SUITS, WRONG, REFUSED = 0, 1, 3
 NO_STORAGE = "none of which may make storage at a switch"  # so before Linux 6.4
+NO_USER_STACKS = "none of which walks user stacks"
 
 STORAGE_MEMORY = ("--without", "bpf_local_storage_map.bpf_ma", "--without", "bpf_local_storage_elem.free_node")
 
@@ -44,7 +45,7 @@ def a_field_less():
 
 def before_the_maple_tree():
     """Linux 5.18 to 6.0: a sampler accepts only preallocated hash maps."""
-    look(SUITS, "programs", "--without", "maple_tree", "--without", "mm_struct.mm_mt")
+    look(SUITS, NO_USER_STACKS, "--without", "maple_range_64", "--without", "mm_struct.mm_mt")
 
 
 def packed():
@@ -92,6 +93,7 @@ def main():
         tap.case("without a field", a_field_less)
         tap.case("without memory of task storage's own", look, SUITS, NO_STORAGE, *STORAGE_MEMORY)
         tap.case("without a maple tree", before_the_maple_tree)
+        tap.case("nodes of a maple tree have another number of pivots", look, SUITS, NO_USER_STACKS, "--pivots", "14")
         tap.case("without bpf_rdonly_cast()", look, SUITS, "programs", "--without", "bpf_rdonly_cast")
         tap.case("sched_switch does not report the state", look, REFUSED, "prev_state of sched_switch (Linux 5.18)",
                  "--arguments", "3")

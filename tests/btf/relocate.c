@@ -6,6 +6,7 @@
  *   --narrow              each number that is read is one byte there
  *   --without TYPE[.NAME] that type, or that member of it, does not exist; repeatable
  *   --arguments N         number of arguments of sched_switch
+ *   --pivots N            number of pivots of a leaf of the maple tree
  *   --page-size BYTES     size of a page of memory there
  *   --order               check only that writes keep their order: the file is of a kernel for another machine
  */
@@ -61,7 +62,7 @@ static const struct {
 static struct {
 	bool narrow, order;
 	const char *without[WITHOUT_MAX];
-	int nr_without, arguments;
+	int nr_without, arguments, pivots;
 	long page_size;
 	const char *file;
 } options;
@@ -287,6 +288,16 @@ static void set_arguments(struct btf *btf, int number)
 	}
 }
 
+static void set_pivots(struct btf *btf, int number)
+{
+	int id = btf__find_by_name_kind(btf, "maple_range_64", BTF_KIND_STRUCT);
+	const struct btf_type *t = btf__type_by_id(btf, id);
+
+	for (int i = 0; i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), "pivot"))
+			btf_array(btf__type_by_id(btf, btf_members(t)[i].type))->nelems = number;
+}
+
 /* --- */
 
 /* What systop's start would report here. 0: it continues. */
@@ -355,7 +366,8 @@ static int look_at(struct btf *btf)
 		return status;
 	nr = load();
 	if (nr > 0 && !checked.wrong)
-		printf("%d programs%s\n", nr, checked.own_storage ? "" : ", none of which may make storage at a switch");
+		printf("%d programs%s%s\n", nr, checked.own_storage ? "" : ", none of which may make storage at a switch",
+		       checked.any_hash ? "" : ", none of which walks user stacks");
 	return nr <= 0 || checked.wrong;
 }
 
@@ -366,6 +378,7 @@ static int parse(int argc, char **argv)
 		{ "order", no_argument, NULL, 'o' },
 		{ "without", required_argument, NULL, 'w' },
 		{ "arguments", required_argument, NULL, 'a' },
+		{ "pivots", required_argument, NULL, 'v' },
 		{ "page-size", required_argument, NULL, 'p' },
 		{ 0 },
 	};
@@ -380,6 +393,8 @@ static int parse(int argc, char **argv)
 			options.without[options.nr_without++] = optarg;
 		else if (option == 'a')
 			options.arguments = atoi(optarg);
+		else if (option == 'v')
+			options.pivots = atoi(optarg);
 		else if (option == 'p')
 			options.page_size = atol(optarg);
 		else
@@ -395,7 +410,8 @@ int main(int argc, char **argv)
 	int status;
 
 	if (parse(argc, argv)) {
-		fprintf(stderr, "usage: relocate [--narrow] [--order] [--without TYPE[.NAME]]... [--arguments N] [--page-size BYTES] FILE\n");
+		fprintf(stderr, "usage: relocate [--narrow] [--order] [--without TYPE[.NAME]]... [--arguments N] [--pivots N] "
+				"[--page-size BYTES] FILE\n");
 		return 2;
 	}
 	if (!getenv("SYSTOP_LIBBPF_LOG"))
@@ -410,6 +426,8 @@ int main(int argc, char **argv)
 		without(btf, options.without[i]);
 	if (options.arguments)
 		set_arguments(btf, options.arguments);
+	if (options.pivots)
+		set_pivots(btf, options.pivots);
 	status = look_at(btf);
 	if (!status && options.narrow) {
 		narrow(btf, kernel_btf()); /* the programs' own types are now known */
