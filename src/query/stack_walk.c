@@ -38,14 +38,14 @@ void stack_walk(struct stack_walk *w, const struct source *source, const struct 
 		add_stack(w, user, false);
 		return;
 	}
+	if (marks && s->flags & NOTE_NEAR)
+		add_mark(w, "~");
 	if (marks && sample_lacks_user(s))
 		add_mark(w, "[user stack not taken]");
 	add_stack(w, user, marks);
 	add_stack(w, kernel, marks);
 	if (marks && !s->user && !s->kernel)
 		add_mark(w, "[no stack]");
-	if (marks && s->flags & NOTE_NEAR)
-		add_mark(w, "~");
 }
 
 void stack_walk_frames(struct stack_walk *w, const struct source *source, const uint64_t *frames, uint32_t nr,

@@ -193,6 +193,36 @@ TEST(pprof, what_has_no_name_is_left_to_pprof)
 	model_free(m);
 }
 
+static int each_one(void *arg, sample_fn *fn, void *fn_arg)
+{
+	return fn(fn_arg, arg);
+}
+
+/* pprof counts a sample's weight for its innermost function. */
+TEST(pprof, a_mark_of_the_whole_stack_is_at_its_root)
+{
+	struct {
+		struct stack stack;
+		uint64_t frames[1];
+	} kernel = { .stack = { .nr = 1 }, .frames = { KERNEL_FRAME } };
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct process process = { .comm = "worker" };
+	struct life l = { .tid = 1, .tgid = 1, .comm = "worker", .process = &process, .cgroup = &cgroup };
+	struct stack_sample s = { .life = &l, .kernel = &kernel.stack, .weight = 7, .count = 1, .metric = METRIC_RUNQ,
+				  .flags = NOTE_NEAR };
+	struct sample_set set = { each_one, &s, METRIC_RUNQ, 77, 88 };
+	struct export e = { .source = &source };
+	Perftools__Profiles__Profile *p;
+
+	assert_int_equal(export_pprof.begin(&e), 0);
+	assert_int_equal(export_pprof.samples(&e, &set), 0);
+	p = profile_of(&e);
+	assert_int_equal(p->sample[0]->n_location_id, 2);
+	assert_string_equal(name_at(p, p->sample[0], 0), "do_it");
+	assert_string_equal(name_at(p, p->sample[0], 1), "~");
+	perftools__profiles__profile__free_unpacked(p, NULL);
+}
+
 static int each(void *arg, sample_fn *fn, void *fn_arg)
 {
 	return tick_samples(arg, 1, fn, fn_arg);
@@ -321,6 +351,7 @@ TEST(pprof, a_full_profile_knows_its_places)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(pprof_refreshes_are_one_profile), cmocka_unit_test(pprof_what_has_no_name_is_left_to_pprof),
+		  cmocka_unit_test(pprof_a_mark_of_the_whole_stack_is_at_its_root),
 		  cmocka_unit_test(pprof_sets_have_their_time_and_metric),
 		  cmocka_unit_test(pprof_a_full_profile_keeps_the_weight),
 		  cmocka_unit_test(pprof_a_full_profile_knows_its_places));

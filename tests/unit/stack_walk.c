@@ -64,7 +64,7 @@ TEST(stack_walk, says_where_frames_are_missing)
 	assert_string_equal(walked(&s, WALK_MARKS), "main;read;sys_read_k;wait_k");
 	user.stack.end = STACK_COMPLETE + 1;
 	s.flags = NOTE_NEAR;
-	assert_string_equal(walked(&s, WALK_MARKS), "[truncated];main;read;sys_read_k;wait_k;~");
+	assert_string_equal(walked(&s, WALK_MARKS), "~;[truncated];main;read;sys_read_k;wait_k");
 	user.stack.end = STACK_COMPLETE;
 	kernel.stack.end = STACK_COMPLETE + 1;
 	s.flags = 0;
