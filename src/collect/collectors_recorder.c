@@ -99,10 +99,10 @@ static void recorder_health(const struct collect *c, struct health *h)
 	rings_health(c->recorder, h);
 }
 
-/* A run that ends with a trace has no other purpose. */
+/* A run that ends with a trace has no other purpose; one with --window 0 records nothing. */
 static bool recorder_can_go(const struct collect_options *o)
 {
-	return !o->window_now;
+	return o->window_s && !o->window_now;
 }
 
 const struct collector collector_recorder = {

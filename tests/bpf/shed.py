@@ -111,6 +111,13 @@ def memory():
     assert len(lines) == 6 and not any(line["shed"] for line in lines), lines
 
 
+def nothing_to_leave_out():
+    """Without samples or recorder their rows are never left out."""
+    with Systop("-d", "0.1", "-n", "9", "--max-cpu", "0.1", "-F", "0", "--window", "0") as s:
+        lines = s.rest()
+    assert lines[-1]["shed"] == ["blocked", "block stacks", "waits"], lines[-1]["shed"]
+
+
 def while_saving():
     """The first refresh exceeds the limit, while a save waits for it."""
     with tempfile.TemporaryDirectory() as folder, \
@@ -148,6 +155,7 @@ def main():
     tap = begin()
     tap.case("under a load details go in their order, the cost falls below the limit, and they come back", under_load)
     tap.case("memory: the recorder goes", memory)
+    tap.case("what a run does not have is never left out", nothing_to_leave_out)
     tap.case("a trace that is being saved is completed before the recorder goes", while_saving)
     tap.case("it is said on the screen", said)
     tap.case("memory of helpers that /proc hides", unknown)
