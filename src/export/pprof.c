@@ -92,17 +92,11 @@ static size_t locations_of(struct pprof *p, const struct stack_sample *s, uint64
 	struct stack_walk w;
 	size_t nr = 0;
 
-	stack_walk(&w, p->source, s, WALK_FROM_ROOT | WALK_MARKS);
+	stack_walk(&w, p->source, s, WALK_INNERMOST | WALK_MARKS);
 	while (nr < FRAMES_MAX && stack_walk_next(&w)) {
 		ids[nr] = pprof_location(p, &w);
 		if (!ids[nr++])
 			return NO_ROOM;
-	}
-	for (size_t i = 0; i < nr / 2; i++) {
-		uint64_t outer = ids[i];
-
-		ids[i] = ids[nr - 1 - i];
-		ids[nr - 1 - i] = outer;
 	}
 	return nr;
 }

@@ -36,7 +36,7 @@ enum sample_note {
 	NOTE_KERNEL_LOST = 2,
 	NOTE_NO_USER = 4,    /* its user stack was not taken, or has no frame that can be followed */
 	NOTE_NO_STACK = 8,   /* no stack was taken: too short, or too many */
-	NOTE_NEAR = 16,      /* the stack comes from a sample nearby: ~ stands at its root in exports */
+	NOTE_NEAR = 16,      /* the stack comes from a sample nearby: ~ is shown at its root */
 	NOTE_GOES_ON = 32,   /* not over yet */
 	NOTE_GUEST = 64,  /* a virtual machine ran */
 };

@@ -67,6 +67,7 @@ static int add_sample(void *arg, const struct stack_sample *sample)
 	if (sample->kernel || sample->user) {
 		w->kernel = sample->kernel;
 		w->user = sample->user;
+		w->notes = sample->flags;
 	}
 	return 0;
 }
@@ -146,6 +147,7 @@ static int add_now(struct blocked *s, const struct tick *t)
 		w->at_most = b->at_most;
 		w->kernel = b->kernel;
 		w->user = b->user;
+		w->notes = b->flags;
 		if (w->now_ns > w->longest_ns)
 			w->longest_ns = w->now_ns;
 	}

@@ -30,7 +30,8 @@ struct waiter {
 	uint32_t alone;        /* were the only one of a refresh there: their length is known, */
 	uint64_t alone_ns;     /* and this is the longest, */
 	uint32_t reported;     /* were reported one by one, with their length */
-	const struct stack *kernel, *user; /* stacks of the present block, or of the longest */
+	const struct stack *kernel, *user; /* stacks of the present block, or of the longest, */
+	uint8_t notes;         /* and enum sample_note of it */
 	struct wakers wakers;
 };
 

@@ -125,13 +125,14 @@ static void go_text(struct building *b, const char *text)
 
 static void go_frame(struct building *b, const struct stack_walk *w)
 {
-	const struct symbol *symbol = stack_walk_symbol(w);
+	const struct symbol *symbol = w->mark ? NULL : stack_walk_symbol(w);
 
-	if (!symbol) {
+	if (w->mark)
+		go_text(b, w->mark);
+	else if (!symbol)
 		b->err = -ENOMEM;
-		return;
-	}
-	go_down(b, (struct calltree_node){ .symbol = symbol, .at = { w->frame, w->tgid } });
+	else
+		go_down(b, (struct calltree_node){ .symbol = symbol, .at = { w->frame, w->tgid } });
 }
 
 /* Starts a walk over the shown parts of the sample's stacks. */
@@ -140,7 +141,12 @@ static void walk_shown(const struct building *b, struct stack_walk *w, int how)
 	const struct calltree_options *o = b->options;
 
 	stack_walk(w, b->source, b->sample,
-		   how | (o->hide_kernel ? WALK_NO_KERNEL : 0) | (o->hide_user ? WALK_NO_USER : 0));
+		   how | WALK_MARKS | (o->hide_kernel ? WALK_NO_KERNEL : 0) | (o->hide_user ? WALK_NO_USER : 0));
+}
+
+static bool is_focus(const struct building *b, const struct stack_walk *w)
+{
+	return !w->mark && stack_walk_symbol(w) == b->focus;
 }
 
 /* Advances to the outermost place of the focus function; false: the stacks do not have it. */
@@ -152,13 +158,13 @@ static bool to_focus(const struct building *b, struct stack_walk *w)
 	if (b->options->part == CALLTREE_CALLEES) {
 		walk_shown(b, w, WALK_FROM_ROOT);
 		while (stack_walk_next(w))
-			if (stack_walk_symbol(w) == b->focus)
+			if (is_focus(b, w))
 				return true;
 		return false;
 	}
 	walk_shown(b, w, WALK_INNERMOST);
 	while (stack_walk_next(w)) {
-		if (stack_walk_symbol(w) != b->focus)
+		if (!is_focus(b, w))
 			continue;
 		found = *w;
 		any = true;
@@ -181,7 +187,7 @@ static void go_frames(struct building *b)
 		walk_shown(b, &w, b->options->inverted ? WALK_INNERMOST : WALK_FROM_ROOT);
 		more = stack_walk_next(&w);
 		if (!more)
-			go_text(b, b->sample->user || b->sample->kernel ? "[hidden]" : "[no stack]");
+			go_text(b, "[hidden]");
 	}
 	for (; more && !b->err; more = stack_walk_next(&w))
 		go_frame(b, &w);
@@ -248,7 +254,7 @@ static int leaf_of(struct building *b)
 
 	if (s->user)
 		key = hash_add(key, s->user->hash ^ (uint64_t)s->user->check << 32);
-	key = hash_add(key, 1);
+	key = hash_add(key, sample_lacks_user(s) | (s->flags & NOTE_NEAR)); /* the marks of the whole stack */
 	if (s->kernel)
 		key = hash_add(key, s->kernel->hash ^ (uint64_t)s->kernel->check << 32);
 	known = map_get(&b->flame->leaves, key);

@@ -33,14 +33,9 @@ void stack_walk(struct stack_walk *w, const struct source *source, const struct 
 	bool marks = how & WALK_MARKS;
 
 	*w = (struct stack_walk){ .source = source, .innermost = how & WALK_INNERMOST };
-	if (w->innermost) {
-		add_stack(w, kernel, false);
-		add_stack(w, user, false);
-		return;
-	}
-	if (marks && s->flags & NOTE_NEAR)
+	if (marks && s->flags & NOTE_NEAR && (user || kernel))
 		add_mark(w, "~");
-	if (marks && sample_lacks_user(s))
+	if (marks && !(how & WALK_NO_USER) && sample_lacks_user(s))
 		add_mark(w, "[user stack not taken]");
 	add_stack(w, user, marks);
 	add_stack(w, kernel, marks);
@@ -58,7 +53,7 @@ void stack_walk_frames(struct stack_walk *w, const struct source *source, const 
 bool stack_walk_next(struct stack_walk *w)
 {
 	for (; w->part < w->nr_parts; w->part++, w->at = 0) {
-		const struct stack_walk_part *p = &w->parts[w->part];
+		const struct stack_walk_part *p = &w->parts[w->innermost ? w->nr_parts - 1 - w->part : w->part];
 
 		if (w->at >= (p->mark ? 1 : p->nr))
 			continue;

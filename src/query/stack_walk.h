@@ -15,7 +15,7 @@ enum stack_walk_how {
 	WALK_INNERMOST = 1, /* the innermost frame first */
 	WALK_NO_KERNEL = 2, /* without these frames */
 	WALK_NO_USER = 4,
-	WALK_MARKS = 8,     /* from the root: also stops at a mark where frames are missing */
+	WALK_MARKS = 8,     /* also stops at a mark where frames are missing */
 };
 
 /* Position of a walk over the frames of a sample: kernel functions are inside user functions. */
@@ -23,8 +23,8 @@ struct stack_walk {
 	uint64_t frame;
 	uint32_t tgid;    /* process of its stack */
 	bool kernel;
-	const char *mark; /* not NULL: a mark instead of a frame: "[truncated]", "[user stack not taken]", "[no
-			   * stack]", "~" */
+	const char *mark; /* not NULL: a mark instead of a frame: "~", "[user stack not taken]", "[truncated]",
+			   * "[no stack]" */
 	/* Private: */
 	const struct source *source;
 	bool innermost;
@@ -33,7 +33,8 @@ struct stack_walk {
 		const uint64_t *frames; /* innermost first */
 		uint32_t nr, tgid;
 	} parts[6];
-	int nr_parts, part;
+	int nr_parts;     /* from the root */
+	int part;         /* in the order of the walk */
 	uint32_t at;      /* in the part */
 };
 

@@ -22,6 +22,7 @@
 #include "save/save.h"
 #include "sym/names.h"
 #include "util/clock.h"
+#include "util/hash.h"
 #include "util/map.h"
 
 /* Equal keys mean equal frames: anonymous ones belong to a process. */
@@ -36,6 +37,16 @@ struct making {
 	struct map states; /* life -> enum thread_state + 1 */
 };
 
+/* A frame that stands for others. */
+static uint32_t make_mark(struct making *g, const char *text)
+{
+	uint64_t key = hash_text(0, text);
+	int64_t known = trace_index_has_frame(g->m, key);
+	struct trace_index_frame f = { .function = trace_index_text(g->m, text) };
+
+	return known >= 0 ? known : trace_index_frame(g->m, key, &f);
+}
+
 static uint32_t make_frame(struct making *g, const struct stack_walk *w)
 {
 	uint64_t frame = w->frame, key = frame_key(frame, w->tgid);
@@ -48,10 +59,8 @@ static uint32_t make_frame(struct making *g, const struct stack_walk *w)
 
 	if (known >= 0)
 		return known;
-	if (frame == FRAME_GAP) {
-		f.function = trace_index_text(g->m, "[left out]");
-		return trace_index_frame(g->m, key, &f);
-	}
+	if (frame == FRAME_GAP)
+		return make_mark(g, "[left out]");
 	symbol = stack_walk_symbol(w);
 	names_place(g->o->names, frame, &place);
 	f.place = place.address;
@@ -69,12 +78,14 @@ static uint32_t make_frame(struct making *g, const struct stack_walk *w)
 static int make_stack(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames)
 {
 	struct making *g = arg;
-	uint32_t indexes[STACK_USER_MAX], nr = 0;
+	uint32_t indexes[STACK_USER_MAX + 1], nr = 0;
 	struct stack_walk w;
 
 	stack_walk_frames(&w, g->o->source, frames, e->nr, e->tgid);
 	while (stack_walk_next(&w))
 		indexes[nr++] = make_frame(g, &w);
+	if (e->end != STACK_COMPLETE)
+		indexes[nr++] = make_mark(g, "[truncated]");
 	trace_index_stack(g->m, id, indexes, nr);
 	return 0;
 }

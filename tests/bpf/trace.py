@@ -177,6 +177,19 @@ def stacks():
     return f"{len(ours)} samples, {shares}"
 
 
+def cut():
+    """A stack of which callers were not found begins with a mark: each of these programs runs before its tables are made."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = "; ".join(f"cp {load_path('chains')} {folder}/{i}; timeout 0.1 {folder}/{i} deep >/dev/null" for i in range(5))
+        trace = record("-F", "1997", seconds=30, command=("--", "sh", "-c", f"{run}; :"))
+    named = frames_of(trace, SAMPLES)
+    ours = [named[iid] for iid in (one(s, "callstack_iid") for _, s in trace.samples) if iid and "work" in named[iid]]
+    begin_with = {stack[0] for stack in ours}
+    assert "[truncated]" in begin_with and begin_with <= {"_start", "[truncated]"}, begin_with
+    assert not any("[truncated]" in stack[1:] for stack in ours), ours
+    return f"{sum(stack[0] != '_start' for stack in ours)} of {len(ours)} stacks"
+
+
 def ranges_of(text):
     """{function: (its beginning, that of the next one)}, of nm or /proc/kallsyms."""
     found = [(int(at, 16), name) for at, kind, name, *_ in map(str.split, text.splitlines()) if kind in "tT"]
@@ -539,6 +552,7 @@ def main():
         ("nothing is outside of the window", inside),
         ("blocks have their stacks", blocks),
         ("frames are where their functions are", places),
+        ("a stack that is cut", cut),
         ("wakers", wakers),
         ("a scope", scope),
         ("lives", lives),

@@ -94,7 +94,7 @@ static const struct shot {
 	{ "flame-compared-callees-80x24", 80, 24, " {Hfx]Xjjs" },
 	{ "flame-nothing-80x24", 80, 24, "Gf" },
 	{ "d-state-80x24", 80, 24, "o5" }, /* a view closes the menu */
-	{ "d-state-200x50", 200, 50, "5" },
+	{ "d-state-200x50", 200, 50, "5j" },
 	{ "latency-80x24", 80, 24, "4" },
 	{ "latency-200x50", 200, 50, "4hvhkk" },
 	{ "latency-40x10", 40, 10, "4" },

@@ -190,7 +190,7 @@ static const struct tick *make_tick(struct scene *s, int nr)
 					   dies ? STATE_DEAD : a->state, dies, &v));
 		if (nr == 1 && a->state == STATE_D) {
 			scene_check(model_block(s->model, lives[i], METRIC_D, 2 * SEC, lives[i]->flags));
-			model_block_stacks(lives[i]->block, NULL, blocked_stack(s), 0);
+			model_block_stacks(lives[i]->block, NULL, blocked_stack(s), NOTE_NO_USER);
 		}
 		if (dies) {
 			model_life_end(s->model, lives[i]);

@@ -2,11 +2,13 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "model/sample.h"
 #include "model/tick.h"
 #include "query/calltree.h"
 #include "query/source.h"
+#include "sym/names.h"
 
 static uint64_t learnt(void *arg)
 {
@@ -14,7 +16,15 @@ static uint64_t learnt(void *arg)
 	return 1;
 }
 
-static const struct source source = { .names_generation = learnt };
+static const struct symbol wait_symbol = { "wait", "[kernel]", SYMBOL_KERNEL, true, .id = 105 };
+
+static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
+{
+	(void)arg, (void)frame, (void)tgid;
+	return &wait_symbol;
+}
+
+static const struct source source = { .names_generation = learnt, .symbol = symbol };
 
 static int nr_threads;
 
@@ -67,8 +77,72 @@ TEST(calltree, threads_beyond_the_most_share_a_name)
 	calltree_fini(&f);
 }
 
+/* The same kernel frame of a thread, of which the user's part is missing, of a kernel thread, and of one cut short; and
+ * one that was sampled nearby. */
+static int with_marks(void *arg, sample_fn *fn, void *fn_arg)
+{
+	static struct {
+		struct stack stack;
+		uint64_t frames[1];
+	} whole = { .stack = { .nr = 1, .hash = 1 }, .frames = { FRAME_KERNEL } },
+	  cut = { .stack = { .nr = 1, .hash = 2, .end = STACK_TOO_DEEP }, .frames = { FRAME_KERNEL } };
+	static const struct life l = { .tid = 8 }, kthread = { .tid = 9, .flags = PF_KTHREAD };
+	const struct stack_sample samples[] = {
+		{ &l, NULL, &whole.stack, 1, .count = 1, .metric = METRIC_RUN, .flags = NOTE_NO_USER },
+		{ &kthread, NULL, &whole.stack, 10, .count = 1, .metric = METRIC_RUN, .flags = NOTE_NO_USER },
+		{ &kthread, NULL, &cut.stack, 100, .count = 1, .metric = METRIC_RUN },
+		{ &kthread, NULL, &whole.stack, 1000, .count = 1, .metric = METRIC_RUN, .flags = NOTE_NEAR },
+	};
+	int err = 0;
+
+	(void)arg;
+	for (size_t i = 0; !err && i < sizeof(samples) / sizeof(samples[0]); i++)
+		err = fn(fn_arg, &samples[i]);
+	return err;
+}
+
+static void built_with_marks(struct calltree *f, struct calltree_options o)
+{
+	const struct subject all = { .kind = SUBJECT_ALL };
+
+	o.metric = METRIC_RUN;
+	o.samples = with_marks;
+	assert_int_equal(calltree_build(f, NULL, &all, &o, &source), 0);
+	assert_int_equal(calltree_functions(f), 0);
+	assert_int_equal(f->nodes[0].total, 1111);
+	assert_int_equal(f->nr_functions, 1);
+	assert_int_equal(f->functions[0].total, 1111);
+}
+
+/* The boxes below a node, heaviest first. */
+static void assert_children(const struct calltree *f, int parent, const char *text)
+{
+	char found[200] = "";
+
+	for (int at = f->nodes[parent].child; at >= 0; at = f->nodes[at].next)
+		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s %llu;", calltree_name(&f->nodes[at]),
+			 (unsigned long long)f->nodes[at].total);
+	assert_string_equal(found, text);
+}
+
+TEST(calltree, where_frames_are_missing_there_is_a_mark)
+{
+	struct calltree f = { 0 };
+
+	built_with_marks(&f, (struct calltree_options){ 0 });
+	assert_children(&f, 0, "~ 1000;[truncated] 100;wait 10;[user stack not taken] 1;");
+	built_with_marks(&f, (struct calltree_options){ .inverted = true });
+	assert_children(&f, f.nodes[0].child, "~ 1000;[truncated] 100;[user stack not taken] 1;");
+	built_with_marks(&f, (struct calltree_options){ .part = CALLTREE_CALLERS });
+	assert_children(&f, 0, "~ 1000;[truncated] 100;[user stack not taken] 1;");
+	built_with_marks(&f, (struct calltree_options){ .part = CALLTREE_CALLEES });
+	assert_children(&f, 0, "");
+	calltree_fini(&f);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(calltree_the_heaviest_thread_has_its_name_however_many_come_before_it),
-		  cmocka_unit_test(calltree_threads_beyond_the_most_share_a_name));
+		  cmocka_unit_test(calltree_threads_beyond_the_most_share_a_name),
+		  cmocka_unit_test(calltree_where_frames_are_missing_there_is_a_mark));
 }

@@ -65,6 +65,9 @@ TEST(stack_walk, says_where_frames_are_missing)
 	user.stack.end = STACK_COMPLETE + 1;
 	s.flags = NOTE_NEAR;
 	assert_string_equal(walked(&s, WALK_MARKS), "~;[truncated];main;read;sys_read_k;wait_k");
+	assert_string_equal(walked(&s, WALK_MARKS | WALK_INNERMOST), "wait_k;sys_read_k;read;main;[truncated];~");
+	assert_string_equal(walked(&s, WALK_MARKS | WALK_NO_USER), "~;sys_read_k;wait_k");
+	assert_string_equal(walked(&s, WALK_MARKS | WALK_NO_USER | WALK_NO_KERNEL), "");
 	user.stack.end = STACK_COMPLETE;
 	kernel.stack.end = STACK_COMPLETE + 1;
 	s.flags = 0;
@@ -73,6 +76,8 @@ TEST(stack_walk, says_where_frames_are_missing)
 	s.user = NULL;
 	s.flags = NOTE_NO_USER;
 	assert_string_equal(walked(&s, WALK_MARKS), "[user stack not taken];sys_read_k;wait_k");
+	assert_string_equal(walked(&s, WALK_MARKS | WALK_INNERMOST), "wait_k;sys_read_k;[user stack not taken]");
+	assert_string_equal(walked(&s, WALK_MARKS | WALK_NO_USER), "sys_read_k;wait_k");
 	s.life = &kthread;
 	assert_string_equal(walked(&s, WALK_MARKS), "sys_read_k;wait_k");
 	s.kernel = NULL;

@@ -11,8 +11,8 @@
 
 #define SEC 1000000000ULL
 
-/* Maximum number of frames of both stacks. */
-#define FRAMES_MAX (STACK_USER_MAX + STACK_KERNEL_MAX)
+/* Maximum number of frames of both stacks, each with a mark if it is cut. */
+#define FRAMES_MAX (STACK_USER_MAX + STACK_KERNEL_MAX + 2)
 
 #define SEEN_BITS 2 /* of enum seen */
 #define SEEN_NOT (-1)

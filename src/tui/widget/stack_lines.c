@@ -3,22 +3,20 @@
 
 #include <stdio.h>
 
-#include "model/sample.h"
 #include "query/stack_walk.h"
 #include "tui/term/paint.h"
 #include "tui/widget/function_text.h"
 #include "util/text.h"
 
 void stack_lines(const struct paint *p, int y, int end, const struct source *source, const struct settings *settings,
-		 const struct stack *kernel, const struct stack *user)
+		 const struct stack_sample *s)
 {
-	const struct stack_sample sample = { .kernel = kernel, .user = user };
 	struct stack_walk walk;
 	int x = 0;
 
-	stack_walk(&walk, source, &sample, WALK_INNERMOST);
+	stack_walk(&walk, source, s, WALK_INNERMOST | WALK_MARKS);
 	while (y < end && stack_walk_next(&walk)) {
-		const struct symbol *symbol = stack_walk_symbol(&walk);
+		const struct symbol *symbol = walk.mark ? NULL : stack_walk_symbol(&walk);
 		const char *marks = function_marks(symbol);
 		char name[200], text[208];
 

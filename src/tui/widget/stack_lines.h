@@ -5,11 +5,11 @@
 struct paint;
 struct settings;
 struct source;
-struct stack;
+struct stack_sample;
 
-/* stack_lines - draws the functions of both stacks (NULL: none) on lines [y, end), innermost first: "(kernel)
- * [user] <JIT>". */
+/* stack_lines - draws the functions of both stacks of @s on lines [y, end), innermost first: "(kernel) [user] <JIT>
+ * {mark where frames are missing}". */
 void stack_lines(const struct paint *p, int y, int end, const struct source *source, const struct settings *settings,
-		 const struct stack *kernel, const struct stack *user);
+		 const struct stack_sample *s);
 
 #endif
