@@ -79,11 +79,13 @@ static __always_inline void record_at(struct cpu_slot *c, __u32 cpu, __u64 at, e
 		record_slot(ring, record_place(c, alone), record_head(c, at, kind, detail), record_pair(first, second));
 }
 
-static __always_inline void record(struct cpu_slot *c, __u32 cpu, __u64 at, enum ring_kind kind, __u32 detail,
-				   __u64 first, __u64 second)
-{
-	record_at(c, cpu, at, kind, detail, first, second, false);
-}
+/* A reader takes the number of slots from the event's row. */
+#define record_at(c, cpu, at, kind, ...)                                                                                 \
+	({                                                                                                               \
+		_Static_assert(!(RING_TWO_SLOTS >> (kind) & 1), "its row has one slot");                                 \
+		record_at(c, cpu, at, kind, __VA_ARGS__);                                                                \
+	})
+#define record(c, cpu, at, kind, detail, first, second) record_at(c, cpu, at, kind, detail, first, second, false)
 
 /* record_two - records an event of two slots: @third has 52 bits, @fourth 56. */
 static __always_inline void record_two(struct cpu_slot *c, __u32 cpu, __u64 at, enum ring_kind kind, __u32 detail,
@@ -101,6 +103,12 @@ static __always_inline void record_two(struct cpu_slot *c, __u32 cpu, __u64 at, 
 	record_slot(ring, place, record_head(c, at, kind, detail), record_pair(first, second));
 	record_slot(ring, place + 1, ring_values_word(third), fourth & ((1ULL << RING_LAP_SHIFT) - 1));
 }
+
+#define record_two(c, cpu, at, kind, ...)                                                                                \
+	({                                                                                                               \
+		_Static_assert(RING_TWO_SLOTS >> (kind) & 1, "its row has two slots");                                   \
+		record_two(c, cpu, at, kind, __VA_ARGS__);                                                               \
+	})
 
 /* How a thread leaves: by its slot's state, refined by the kernel's bits. */
 static __always_inline __u32 record_state(__u8 state, bool preempt, __u32 prev_state)

@@ -70,13 +70,21 @@ enum ring_kind {
 	RING_KINDS
 };
 
+/* The kinds whose rows have two slots, a bit each. */
+enum {
+	RING_TWO_SLOTS = 0
+#define _(id, name, track, shape, slots, ...) | ((slots) == 2) << RING_##id
+	RING_EVENTS(_)
+#undef _
+};
+
 /* In place of a kind. */
 #define RING_KIND_VALUES 14
 #define RING_KIND_LONG 15
 #define RING_KIND_LONG_BITS 8
 
 /* Slots that an event has at most, and its values. */
-#define RING_SLOTS_MAX 3
+#define RING_SLOTS_MAX 2
 #define RING_VALUES_MAX (2 * RING_SLOTS_MAX)
 
 _Static_assert(RING_KINDS <= 1 << RING_KIND_LONG_BITS, "a kind fits");

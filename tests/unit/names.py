@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Metrics and histograms are named in their rows (src/model/metric.h) and at the sources of their values; events of the
 recorder in theirs (bpf/ring.h), where they are recorded and where they are read; collectors in theirs
-(src/collect/collector.h) and in their own files. Everything else derives from the rows. The tables below list the files
-that name single ones. They may only shrink."""
+(src/collect/collector.h) and in their own files. Everything else derives from the rows. The tables below list the other files
+that name single ones: a new one is added where it is recorded or analysed, or its stacks are reported."""
 
 import glob
 import os
