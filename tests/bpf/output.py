@@ -73,7 +73,7 @@ def keys():
         lacks = sum(kind["unnamed"].values())
         assert abs(kind[f"stacks{unit}"] - (kind[f"named{unit}"] or 0) - lacks) <= 16, kind
     assert set(line["repaired"]) == REPAIRED, line["repaired"]
-    assert line["schema"] == 7 and "gap" not in line["loss"], (line["schema"], line["loss"])
+    assert line["schema"] == 8 and "gap" not in line["loss"], (line["schema"], line["loss"])
     assert set(line["cpus"][0]) == {"cpu", "run_ns", "idle_ns", "steal_ns", "irq_ns", "switches"}, line["cpus"][0]
     row = set(line["cgroups"][0])
     assert {"id", "path", "container", "pod", "unit", "threads", "own", "nr_throttled", "quota_ns", "period_ns"} <= row, row

@@ -296,15 +296,13 @@ static void parts_of_names_are_no_names(void **state)
 
 #define MANY 200
 
-/* Time that passes with each look at the clock; 0: it is the real one. */
+/* Time that passes with each look at the clock: a walk that takes none is whole, on a busy machine, too. */
 static uint64_t step_ns, now_ns;
 
-int __real_clock_gettime(clockid_t id, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
-	if (!step_ns)
-		return __real_clock_gettime(id, ts);
+	(void)id;
 	now_ns += step_ns;
 	*ts = (struct timespec){ now_ns / 1000000000, now_ns % 1000000000 };
 	return 0;
