@@ -301,7 +301,7 @@ static int open_stream(struct job *job)
 		return fd;
 	fcntl(fd, F_SETFL, 0);
 	job->fd = fd;
-	return 0;
+	return report_progress(job, 0) ? 0 : -ECANCELED; /* the first write may already wait for the reader */
 }
 
 /* How much a trace would need. */
