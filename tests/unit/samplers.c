@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "model/health.h"
 #include "stack.h"
 #include "unit.h"
 #include "util/clock.h"
@@ -22,13 +23,13 @@ static struct {
 	int cycles, clocks, counted;
 } perf;
 
-static const char *cpus_online = "0";
+static const char *cpus_online = "0", *rate = "";
 
 void __wrap_file_line(char *line, size_t size, const char *path, ...);
 
 void __wrap_file_line(char *line, size_t size, const char *path, ...)
 {
-	snprintf(line, size, "%s", strcmp(path, ONLINE_FILES "online") ? "" : cpus_online);
+	snprintf(line, size, "%s", strcmp(path, ONLINE_FILES "online") ? rate : cpus_online);
 }
 
 long __wrap_syscall(long number, ...);
@@ -161,9 +162,44 @@ TEST(samplers, counted_one_by_one)
 	online_free(online);
 }
 
+/* The health page reports that the kernel takes fewer samples than at the start. */
+TEST(samplers, a_rate_that_fell)
+{
+	static const struct {
+		const char *now;
+		size_t lines;
+	} rates[] = { { "100000", 0 }, { "25000", 1 }, { "200000", 0 } };
+	struct online *online = online_new(1);
+	struct samplers *s;
+
+	assert_non_null(online);
+	rate = "100000";
+	s = samplers_new(NULL, online, 99, true, true);
+	assert_non_null(s);
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
+		struct health h = { 0 };
+		size_t lines = 0;
+
+		rate = rates[i].now;
+		samplers_health(s, NULL, 0, &h);
+		for (size_t line = 0; line < h.nr; line++) {
+			if (strcmp(h.lines[line].name, "sample rate"))
+				continue;
+			lines++;
+			assert_int_equal(h.lines[line].verdict, HEALTH_DEGRADED);
+			assert_non_null(strstr(h.lines[line].text, "fell from 100000 to 25000"));
+		}
+		assert_int_equal(lines, rates[i].lines);
+		health_fini(&h);
+	}
+	rate = "";
+	samplers_free(s);
+	online_free(online);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(samplers_cycles_where_there_are), cmocka_unit_test(samplers_cycles_of_a_cpu_that_is_online),
 		  cmocka_unit_test(samplers_cpu_clock_where_wanted), cmocka_unit_test(samplers_counted_one_by_one),
-		  cmocka_unit_test(samplers_frequency_of_a_time));
+		  cmocka_unit_test(samplers_frequency_of_a_time), cmocka_unit_test(samplers_a_rate_that_fell));
 }
