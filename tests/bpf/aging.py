@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Room for files and for interrupts: unused entries make room for others, and what finds no room is counted. A
-systop with small limits (tests/bpf/small.c) fills up in seconds."""
+"""Room for files and for interrupts: unused files make room for others, and what finds no room is counted. A systop with small
+limits (tests/bpf/small.c) fills up in seconds."""
 
 import contextlib
 import os
