@@ -21,6 +21,13 @@ struct areas {
 	int *fds;         /* and the maps of these areas */
 };
 
+static void area_unmap(struct cpu_area **area)
+{
+	if (*area)
+		munmap(*area, sizeof(**area));
+	*area = NULL;
+}
+
 struct areas *areas_new(int map_fd, const struct online *online)
 {
 	struct areas *a = calloc(1, sizeof(*a));
@@ -44,8 +51,7 @@ void areas_free(struct areas *a)
 	if (!a)
 		return;
 	for (int cpu = 0; a->list && cpu < a->nr_cpus; cpu++)
-		if (a->list[cpu])
-			munmap(a->list[cpu], sizeof(struct cpu_area));
+		area_unmap(&a->list[cpu]);
 	free(a->list);
 	free(a->places);
 	free(a->fds);
@@ -75,6 +81,7 @@ int areas_follow(struct areas *a)
 {
 	int nr = 0, err;
 
+	a->err = 0;
 	for (int cpu = 0; cpu < a->nr_cpus && !a->err; cpu++) {
 		if (a->list[cpu] || !online_is(a->online, cpu))
 			continue;
@@ -85,11 +92,15 @@ int areas_follow(struct areas *a)
 			a->places[nr++] = cpu;
 	}
 	err = nr ? inner_maps_put(a->map_fd, a->places, a->fds, nr) : 0;
-	a->made += nr;
 	if (err)
 		a->err = err;
-	while (nr--)
+	else
+		a->made += nr;
+	while (nr--) {
 		close(a->fds[nr]); /* the map of areas and the mapping keep it alive */
+		if (err)
+			area_unmap(&a->list[a->places[nr]]);
+	}
 	return a->err;
 }
 

@@ -15,7 +15,8 @@ struct online;
 struct areas *areas_new(int map_fd, const struct online *online);
 void areas_free(struct areas *a);
 
-/* areas_follow - creates the areas of CPUs that came online. Returns 0 or -errno: then no more are created. */
+/* areas_follow - creates the areas of CPUs that came online. Returns 0 or -errno: those that are missing are tried again at
+ * the next call. */
 int areas_follow(struct areas *a);
 
 /* areas_list - by possible CPU, NULL: it was never online. Neither the list nor the areas ever move. */

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/areas.h"
 #include "model/event.h"
 #include "record/keep.h"
 #include "record/rings.h"
@@ -201,12 +202,14 @@ void __wrap_file_line(char *line, size_t size, const char *path, ...)
 	snprintf(line, size, "%s", cpus_online);
 }
 
-/* Rings, and a map of rings. */
+static const char *map_file = "/dev/null";
+
+/* Rings, areas, and maps of them. */
 int bpf_map_create(enum bpf_map_type type, const char *name, __u32 key, __u32 value, __u32 max,
 		   const struct bpf_map_create_opts *opts)
 {
 	(void)type, (void)name, (void)key, (void)value, (void)max, (void)opts;
-	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return open(map_file, O_RDWR | O_CLOEXEC);
 }
 
 static int deleted;
@@ -296,6 +299,31 @@ TEST(keep, an_offline_cpu_makes_room)
 	drop(r);
 }
 
+/* Areas that could not be made, or not be put into the map, are tried again when CPUs come or go. */
+TEST(keep, areas_are_tried_again)
+{
+	struct areas *a, *no_map;
+
+	cpus_online = "0-1";
+	online = online_new(2);
+	a = areas_new(0, online);
+	no_map = areas_new(-1, online);
+	assert_int_equal(areas_follow(a), -ENODEV); /* it cannot be mapped */
+	assert_null(areas_list(a)[0]);
+	map_file = "/dev/zero";
+	assert_int_equal(areas_follow(a), 0);
+	assert_non_null(areas_list(a)[0]);
+	assert_non_null(areas_list(a)[1]);
+	assert_int_equal(areas_bytes(a), 2 * sizeof(struct cpu_area));
+	assert_int_equal(areas_follow(no_map), -EBADF);
+	assert_null(areas_list(no_map)[0]);
+	assert_int_equal(areas_bytes(no_map), 0);
+	map_file = "/dev/null";
+	areas_free(no_map);
+	areas_free(a);
+	online_free(online);
+}
+
 /* Above a limit the rings go, but not while they are held. */
 TEST(keep, rings_that_are_held_go_later)
 {
@@ -350,7 +378,7 @@ int main(void)
 		  cmocka_unit_test_setup(keep_if_one_cannot_be_copied_all_are_what_they_were, begin),
 		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin),
 		  cmocka_unit_test(keep_marks_of_many_refreshes), cmocka_unit_test(keep_a_cpu_that_comes_has_a_ring),
-		  cmocka_unit_test(keep_an_offline_cpu_makes_room),
+		  cmocka_unit_test(keep_an_offline_cpu_makes_room), cmocka_unit_test(keep_areas_are_tried_again),
 		  cmocka_unit_test(keep_rings_that_are_held_go_later),
 		  cmocka_unit_test(keep_rings_that_are_shed_go_a_few_at_a_time));
 }
