@@ -22,6 +22,10 @@ from truth import STATE_NAMES, Truth, ours_of, stop  # noqa: E402
 
 LOAD_S = 3
 
+# The two sides read the clock one after the other at each event. Where the machine is emulated, and its host busy, they differed
+# by up to 6 us an event.
+EMULATED_NS = 20000
+
 
 def measure(load):
     """(kernel's counts, truth, systop's rows) by thread, and all lines; intervals are the time between the stops"""
@@ -68,10 +72,12 @@ def bucket_at(buckets, share):
 
 
 def differences(tid, t, rows):
-    """Values of systop that are wrong for a thread: counts must be exact, times within 1 % of the interval,
-    quantiles within one bucket. The truth does not know what a thread did between two events of which it missed
+    """Values of systop that are wrong for a thread: counts must be exact, times within 1 % of the interval, and, except in a
+    guest, quantiles within one bucket. The truth does not know what a thread did between two events of which it missed
     one."""
     limit = 0.01 * LOAD_S * SEC + t["unknown_ns"]
+    if GUEST:
+        limit += EMULATED_NS * (t["switches"] + t["waits"] + t["wakings"])
     for key in STATE_NAMES:
         ours = ours_of(rows, key)
         if abs(ours - t[key]) > limit:
@@ -79,7 +85,7 @@ def differences(tid, t, rows):
     wakeups = sum(row["wakeups"] for row in rows)
     if wakeups != t["wakings"]:
         yield f"{tid}: {wakeups} wakeups of {t['wakings']}"
-    if t["waits"] < 100:
+    if GUEST or t["waits"] < 100:
         return  # quantiles of a few threads belong to the last one
     longest = max(row["runq_max_ns"] for row in rows)
     if abs(bucket(longest) - bucket(t["longest_ns"])) > 1:
@@ -117,10 +123,10 @@ def compare_once(command):
     for tid, k in counts.items():
         for kind, count in k.items():
             missed += abs(count - sum(row[f"switches_{kind}"] for row in rows[tid]))
-        if tid in sums and not GUEST:
+        if tid in sums:
             wrong += differences(tid, sums[tid], rows[tid])
             compared += 1
-    assert GUEST or compared == len(counts), f"{compared} of {len(counts)} threads are known to tests/truth"
+    assert compared == len(counts), f"{compared} of {len(counts)} threads are known to tests/truth"
     if missed > gaps:
         wrong.append(f"{missed} switches differ, {gaps} are counted as gaps")
     add_up(lines)

@@ -101,7 +101,8 @@ static __u32 state_of(bool preempt, __u32 prev_state, __u32 now)
 		return TRUTH_ENDED;
 	if (prev_state & (0x4 | 0x8 | 0x40 | 0x8000))
 		return TRUTH_STOPPED;
-	return (prev_state & (0x2 | 0x400)) == 0x2 ? TRUTH_D : TRUTH_SLEEP;
+	/* 0x1000: on a lock of PREEMPT_RT, where other kernels spin. */
+	return prev_state & 0x1000 || (prev_state & (0x2 | 0x400)) == 0x2 ? TRUTH_D : TRUTH_SLEEP;
 }
 
 SEC("tp_btf/sched_waking")
