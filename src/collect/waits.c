@@ -28,7 +28,7 @@
 struct sum {
 	uint32_t slot;
 	uint32_t next;      /* of the same thread: index + 1, 0: none */
-	uint32_t place;     /* in waits.table */
+	uint32_t index;     /* in waits.table */
 	uint8_t kind;       /* enum wait_event_kind */
 	uint8_t context;
 	uint8_t histogram;  /* of sleeps and D states: slot of struct hist */
@@ -103,17 +103,17 @@ static bool is_like(const struct sum *a, const struct sum *b)
 	       a->context == b->context && a->histogram == b->histogram;
 }
 
-/* The place of the sum equal to @like, or the first free one for it. There is always a free one. */
-static uint32_t find_place(const struct waits *w, const struct sum *like)
+/* The index of the sum equal to @like, or the first free one for it. There is always a free one. */
+static uint32_t find_index(const struct waits *w, const struct sum *like)
 {
 	uint64_t key = (uint64_t)like->slot << 32 | like->kind << 24 | like->context << 16 | like->histogram;
 	uint64_t hash = (key ^ (uint64_t)like->turn << 8 ^ (uintptr_t)like->by * 0x9e3779b97f4a7c15ULL ^ (uint64_t)like->number << 40) *
 			0xd6e8feb86659fd93ULL;
-	uint32_t place = hash >> 32 & (w->table_room - 1);
+	uint32_t index = hash >> 32 & (w->table_room - 1);
 
-	while (w->table[place] && !is_like(&w->sums[w->table[place] - 1], like))
-		place = (place + 1) & (w->table_room - 1);
-	return place;
+	while (w->table[index] && !is_like(&w->sums[w->table[index] - 1], like))
+		index = (index + 1) & (w->table_room - 1);
+	return index;
 }
 
 /* Room for one more sum in the table. */
@@ -131,8 +131,8 @@ static int table_grow(struct waits *w)
 	w->table = table;
 	w->table_room = room;
 	for (size_t i = 0; i < w->nr; i++) {
-		w->sums[i].place = find_place(w, &w->sums[i]);
-		w->table[w->sums[i].place] = i + 1;
+		w->sums[i].index = find_index(w, &w->sums[i]);
+		w->table[w->sums[i].index] = i + 1;
 	}
 	return 0;
 }
@@ -146,9 +146,9 @@ static int add(struct waits *w, const struct sum *like)
 	if (table_grow(w))
 		return -ENOMEM;
 	new.turn = t->turn;
-	new.place = find_place(w, &new);
-	if (w->table[new.place]) {
-		known = &w->sums[w->table[new.place] - 1];
+	new.index = find_index(w, &new);
+	if (w->table[new.index]) {
+		known = &w->sums[w->table[new.index] - 1];
 		known->count += like->count;
 		known->ns += like->ns;
 		return 0;
@@ -161,7 +161,7 @@ static int add(struct waits *w, const struct sum *like)
 	if (VEC_PUSH(w->sums, w->nr, w->room, new))
 		return -ENOMEM;
 	t->first = w->nr;
-	w->table[new.place] = w->nr;
+	w->table[new.index] = w->nr;
 	return 0;
 }
 
@@ -374,7 +374,7 @@ void waits_end(struct waits *w)
 {
 	for (size_t i = 0; i < w->nr; i++) {
 		w->threads[w->sums[i].slot].first = 0;
-		w->table[w->sums[i].place] = 0;
+		w->table[w->sums[i].index] = 0;
 	}
 	w->nr = 0;
 }

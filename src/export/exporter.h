@@ -71,11 +71,11 @@ struct exporter {
 	int (*window)(FILE *to, const struct capture *c, struct capture_result *result);
 };
 
-/* All exporters in the order of --help. exporter_at - by index; NULL: no more. exporter_place - its index. */
+/* All exporters in the order of --help. exporter_at - by index; NULL: no more. exporter_index - its index. */
 extern const struct exporter export_table, export_json, export_folded, export_trace, export_openmetrics,
 	export_pprof;
-const struct exporter *exporter_at(unsigned int place);
+const struct exporter *exporter_at(unsigned int index);
 const struct exporter *exporter_of_samples(void); /* the first with samples() and a suffix; NULL: none */
-unsigned int exporter_place(const struct exporter *e);
+unsigned int exporter_index(const struct exporter *e);
 
 #endif

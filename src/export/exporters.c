@@ -14,9 +14,9 @@ static const struct exporter *const exporters[] = {
 
 #define NR_EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
 
-const struct exporter *exporter_at(unsigned int place)
+const struct exporter *exporter_at(unsigned int index)
 {
-	return place < NR_EXPORTERS ? exporters[place] : NULL;
+	return index < NR_EXPORTERS ? exporters[index] : NULL;
 }
 
 const struct exporter *exporter_of_samples(void)
@@ -27,11 +27,11 @@ const struct exporter *exporter_of_samples(void)
 	return NULL;
 }
 
-unsigned int exporter_place(const struct exporter *e)
+unsigned int exporter_index(const struct exporter *e)
 {
-	unsigned int place = 0;
+	unsigned int index = 0;
 
-	while (place < NR_EXPORTERS && exporters[place] != e)
-		place++;
-	return place;
+	while (index < NR_EXPORTERS && exporters[index] != e)
+		index++;
+	return index;
 }

@@ -61,7 +61,7 @@ static void thread_new(struct pprof *p, const struct life *l)
 		  pprof_safe_string(p, redact_process(p->redact, l->process, hash), room), 0);
 	set_label(p, &t->labels[3], "pid", 0, l->tgid);
 	set_label(p, &t->labels[4], "cgroup", pprof_safe_string(p, cgroup, strlen(cgroup)), 0);
-	remember(p, &p->places, thread_key(l), p->nr_threads - 1);
+	remember(p, &p->indexes, thread_key(l), p->nr_threads - 1);
 }
 
 #define NO_ROOM SIZE_MAX
@@ -69,19 +69,19 @@ static void thread_new(struct pprof *p, const struct life *l)
 /* Index of the thread, or NO_ROOM. */
 static size_t thread_of(struct pprof *p, const struct life *l)
 {
-	int64_t place = known(&p->in_refresh, (uintptr_t)l);
+	int64_t index = known(&p->in_refresh, (uintptr_t)l);
 
-	if (place >= 0)
-		return place;
-	place = known(&p->places, thread_key(l));
-	if (place < 0 && p->nr_threads >= ITEMS_MAX)
+	if (index >= 0)
+		return index;
+	index = known(&p->indexes, thread_key(l));
+	if (index < 0 && p->nr_threads >= ITEMS_MAX)
 		return NO_ROOM;
-	if (place < 0) {
+	if (index < 0) {
 		thread_new(p, l);
-		place = p->nr_threads - 1;
+		index = p->nr_threads - 1;
 	}
-	remember(p, &p->in_refresh, (uintptr_t)l, place);
-	return place;
+	remember(p, &p->in_refresh, (uintptr_t)l, index);
+	return index;
 }
 
 /* --- Samples */
@@ -116,7 +116,7 @@ static struct sample *sample_new(struct pprof *p, uint64_t key, const uint64_t *
 	s->pb.n_value = p->nr_columns;
 	s->pb.label = thread ? thread->list : NULL;
 	s->pb.n_label = thread ? NR_LABELS : 0;
-	remember(p, &p->places, key, p->nr_samples - 1);
+	remember(p, &p->indexes, key, p->nr_samples - 1);
 	return s;
 }
 
@@ -124,10 +124,10 @@ static struct sample *sample_new(struct pprof *p, uint64_t key, const uint64_t *
 static struct sample *sample_without_room(struct pprof *p)
 {
 	uint64_t key = key_of(ITEM_SAMPLE_WITHOUT_ROOM, 0), id;
-	int64_t place = known(&p->places, key);
+	int64_t index = known(&p->indexes, key);
 
-	if (place >= 0)
-		return p->samples[place];
+	if (index >= 0)
+		return p->samples[index];
 	p->locations_max++; /* its own */
 	id = pprof_location_by_name(p, "[profile full]", NULL);
 	return p->err ? NULL : sample_new(p, key, &id, 1, NULL);
@@ -137,7 +137,7 @@ static struct sample *sample_of(struct pprof *p, const struct stack_sample *s)
 {
 	uint64_t ids[FRAMES_MAX], key;
 	size_t nr, thread;
-	int64_t place;
+	int64_t index;
 
 	nr = locations_of(p, s, ids);
 	thread = nr == NO_ROOM ? NO_ROOM : thread_of(p, s->life);
@@ -148,9 +148,9 @@ static struct sample *sample_of(struct pprof *p, const struct stack_sample *s)
 	key = key_of(ITEM_SAMPLE, thread);
 	for (size_t i = 0; i < nr; i++)
 		key = hash_add(key, ids[i]);
-	place = known(&p->places, key);
-	if (place >= 0)
-		return p->samples[place];
+	index = known(&p->indexes, key);
+	if (index >= 0)
+		return p->samples[index];
 	return p->nr_samples < ITEMS_MAX ? sample_new(p, key, ids, nr, p->threads[thread]) : sample_without_room(p);
 }
 
@@ -316,7 +316,7 @@ static int end(struct export *e, FILE *to)
 	FREE_ITEMS(p->locations, p->nr_locations);
 	FREE_ITEMS(p->samples, p->nr_samples);
 	FREE_ITEMS(p->threads, p->nr_threads);
-	map_fini(&p->places);
+	map_fini(&p->indexes);
 	map_fini(&p->in_refresh);
 	free(p);
 	e->state = NULL;

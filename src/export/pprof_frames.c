@@ -13,16 +13,16 @@
 int64_t pprof_string(struct pprof *p, const char *text)
 {
 	uint64_t key = key_of(ITEM_STRING, hash_text(0, text));
-	int64_t place = known(&p->places, key);
+	int64_t index = known(&p->indexes, key);
 	char *copy;
 
-	if (place >= 0)
-		return place;
+	if (index >= 0)
+		return index;
 	copy = NEW_ITEM(p, strings, nr_strings, strings_room, strlen(text) + 1);
 	if (!copy)
 		return 0;
 	strcpy(copy, text);
-	remember(p, &p->places, key, p->nr_strings - 1);
+	remember(p, &p->indexes, key, p->nr_strings - 1);
 	return p->nr_strings - 1;
 }
 
@@ -38,20 +38,20 @@ int64_t pprof_safe_string(struct pprof *p, const char *text, size_t len)
 
 static uint64_t function_of(struct pprof *p, const char *name)
 {
-	int64_t text = pprof_safe_string(p, name, strlen(name)), place;
+	int64_t text = pprof_safe_string(p, name, strlen(name)), index;
 	uint64_t key = key_of(ITEM_FUNCTION, text);
 	PB(Function) *f;
 
-	place = known(&p->places, key);
-	if (place >= 0)
-		return place + 1;
+	index = known(&p->indexes, key);
+	if (index >= 0)
+		return index + 1;
 	f = NEW_ITEM(p, functions, nr_functions, functions_room, sizeof(*f));
 	if (!f)
 		return 0;
 	*f = (PB(Function))PB_INIT(FUNCTION);
 	f->id = p->nr_functions;
 	f->name = f->system_name = text;
-	remember(p, &p->places, key, p->nr_functions - 1);
+	remember(p, &p->indexes, key, p->nr_functions - 1);
 	return f->id;
 }
 
@@ -60,11 +60,11 @@ static PB(Mapping) *mapping_of(struct pprof *p, const char *name, const char *bu
 {
 	int64_t file = pprof_safe_string(p, name, strlen(name)), id = *build_id == '-' ? 0 : pprof_string(p, build_id);
 	uint64_t key = hash_add(key_of(ITEM_MAPPING, file), id);
-	int64_t place = known(&p->places, key);
+	int64_t index = known(&p->indexes, key);
 	PB(Mapping) *m;
 
-	if (place >= 0)
-		return p->mappings[place];
+	if (index >= 0)
+		return p->mappings[index];
 	m = NEW_ITEM(p, mappings, nr_mappings, mappings_room, sizeof(*m));
 	if (!m)
 		return NULL;
@@ -74,7 +74,7 @@ static PB(Mapping) *mapping_of(struct pprof *p, const char *name, const char *bu
 	m->filename = file;
 	m->build_id = id;
 	m->has_functions = true; /* until a frame has no function */
-	remember(p, &p->places, key, p->nr_mappings - 1);
+	remember(p, &p->indexes, key, p->nr_mappings - 1);
 	return m;
 }
 
@@ -92,7 +92,7 @@ static struct location *location_new(struct pprof *p, uint64_t key)
 	l->line = (PB(Line))PB_INIT(LINE);
 	l->list = &l->line;
 	l->pb.line = &l->list;
-	remember(p, &p->places, key, p->nr_locations - 1);
+	remember(p, &p->indexes, key, p->nr_locations - 1);
 	return l;
 }
 
@@ -101,7 +101,7 @@ static uint64_t location_in_file(struct pprof *p, const struct frame_place *file
 {
 	struct location *l;
 	PB(Mapping) *m;
-	int64_t place;
+	int64_t index;
 	char id[80], path[512], name[512];
 	uint64_t key;
 
@@ -110,8 +110,8 @@ static uint64_t location_in_file(struct pprof *p, const struct frame_place *file
 	if (!m)
 		return 0;
 	key = hash_add(key_of(ITEM_LOCATION, m->id), file->address);
-	place = known(&p->places, key);
-	l = place >= 0 ? p->locations[place] : location_new(p, key);
+	index = known(&p->indexes, key);
+	l = index >= 0 ? p->locations[index] : location_new(p, key);
 	if (!l)
 		return 0;
 	l->pb.mapping_id = m->id;
@@ -128,11 +128,11 @@ uint64_t pprof_location_by_name(struct pprof *p, const char *name, const char *m
 {
 	const PB(Mapping) *m = module ? mapping_of(p, module, "-") : NULL;
 	uint64_t key = hash_add(key_of(ITEM_LOCATION_BY_NAME, m ? m->id : 0), hash_text(0, name));
-	int64_t place = known(&p->places, key);
+	int64_t index = known(&p->indexes, key);
 	struct location *l;
 
-	if (place >= 0)
-		return place + 1;
+	if (index >= 0)
+		return index + 1;
 	l = location_new(p, key);
 	if (!l)
 		return 0;
@@ -146,15 +146,15 @@ uint64_t pprof_location_by_name(struct pprof *p, const char *name, const char *m
 uint64_t pprof_location(struct pprof *p, const struct stack_walk *w)
 {
 	uint64_t key = hash_add(key_of(ITEM_FRAME, w->frame), w->frame & FRAME_ANONYMOUS ? w->tgid : 0), id;
-	int64_t place = w->mark ? -1 : known(&p->in_refresh, key);
+	int64_t index = w->mark ? -1 : known(&p->in_refresh, key);
 	char name[512], module[512];
 	const struct symbol *s;
 	struct frame_place file;
 
 	if (w->mark)
 		return pprof_location_by_name(p, w->mark, NULL);
-	if (place >= 0)
-		return place + 1;
+	if (index >= 0)
+		return index + 1;
 	s = stack_walk_symbol(w);
 	if (p->source->place(p->source->arg, w->frame, &file))
 		id = location_in_file(p, &file, w->frame, s);

@@ -82,7 +82,7 @@ struct pprof {
 	size_t nr_samples, samples_room;
 	struct thread **threads;
 	size_t nr_threads, threads_room;
-	struct map places;         /* hash of an item and its type, enum item -> index + 1 in its list */
+	struct map indexes;        /* hash of an item and its type, enum item -> index + 1 in its list */
 	struct map in_refresh;     /* the same for frames and threads, which are valid in one refresh only */
 	int err;
 };
@@ -106,10 +106,10 @@ static inline uint64_t key_of(enum item kind, uint64_t what)
 	})
 
 /* remember - @m knows an item's index by its key from now on. */
-static inline void remember(struct pprof *p, struct map *m, uint64_t key, size_t place)
+static inline void remember(struct pprof *p, struct map *m, uint64_t key, size_t index)
 {
 	if (!p->err)
-		p->err = map_put(m, key, (void *)(uintptr_t)(place + 1));
+		p->err = map_put(m, key, (void *)(uintptr_t)(index + 1));
 }
 
 /* known - index of the item with this key; -1: none. */

@@ -12,7 +12,7 @@ struct row_history {
 	size_t nr, ticks;
 	struct values *out;
 	int64_t first;     /* seq of the first requested tick */
-	struct map places; /* thread, process or cgroup -> index in rows, plus 1 */
+	struct map indexes; /* thread, process or cgroup -> index in rows, plus 1 */
 	uint32_t *idle;    /* [row][tick]: number of its idle threads */
 };
 
@@ -33,9 +33,9 @@ static uint64_t row_key(const struct row *r)
 	}
 }
 
-/* Loops over the rows that @l is, or is a part of: @place is the index in @h->rows. */
-#define FOR_EACH_ROW_OF(h, l, place) \
-	for (struct walk w_ = walk_first(h, l); (place = walk_next(h, &w_)) != SIZE_MAX;)
+/* Loops over the rows that @l is, or is a part of: @index is the index in @h->rows. */
+#define FOR_EACH_ROW_OF(h, l, index) \
+	for (struct walk w_ = walk_first(h, l); (index = walk_next(h, &w_)) != SIZE_MAX;)
 
 struct walk {
 	const struct life *life;
@@ -66,7 +66,7 @@ static bool is_row_of(const struct row *r, const struct life *l)
 static size_t walk_next(const struct row_history *h, struct walk *w)
 {
 	for (;;) {
-		uintptr_t place;
+		uintptr_t index;
 
 		if (!w->key) {
 			if (!w->cgroup) {
@@ -78,10 +78,10 @@ static size_t walk_next(const struct row_history *h, struct walk *w)
 			w->key = (uintptr_t)w->cgroup;
 			w->cgroup = w->cgroup->parent;
 		}
-		place = (uintptr_t)map_get(&h->places, w->key);
+		index = (uintptr_t)map_get(&h->indexes, w->key);
 		w->key = 0;
-		if (place && is_row_of(h->rows[place - 1], w->life))
-			return place - 1;
+		if (index && is_row_of(h->rows[index - 1], w->life))
+			return index - 1;
 	}
 }
 
@@ -90,15 +90,15 @@ static void count_life(struct row_history *h, const struct life_node *l)
 {
 	uint64_t end = h->first + h->ticks - 1; /* of the requested ticks, which may begin before 1 */
 	uint64_t to = l->last < end ? l->last : end;
-	size_t place, from, count;
+	size_t index, from, count;
 
 	if (!l->first || l->first > end || (int64_t)to < h->first)
 		return;
 	from = (int64_t)l->first > h->first ? l->first - h->first : 0;
 	count = to - h->first + 1;
-	FOR_EACH_ROW_OF(h, &l->life, place)
+	FOR_EACH_ROW_OF(h, &l->life, index)
 		for (size_t tick = from; tick < count; tick++)
-			h->idle[place * h->ticks + tick]++;
+			h->idle[index * h->ticks + tick]++;
 }
 
 static void add_records(struct row_history *h, const struct history_tick *t, size_t tick)
@@ -107,21 +107,21 @@ static void add_records(struct row_history *h, const struct history_tick *t, siz
 
 	for (size_t i = 0; i < t->nr_threads; i++, at = row_codec_next(at)) {
 		struct values v;
-		size_t place;
+		size_t index;
 
-		FOR_EACH_ROW_OF(h, row_codec_life(at), place) {
+		FOR_EACH_ROW_OF(h, row_codec_life(at), index) {
 			row_codec_values(at, &v);
-			values_add_thread(&h->out[place * h->ticks + tick], &v);
-			h->idle[place * h->ticks + tick]--;
+			values_add_thread(&h->out[index * h->ticks + tick], &v);
+			h->idle[index * h->ticks + tick]--;
 		}
 	}
 	for (size_t i = 0; i < t->nr_stopped; i++) {
-		size_t place;
+		size_t index;
 
-		FOR_EACH_ROW_OF(h, t->stopped[i], place) {
-			values_add_idle(&h->out[place * h->ticks + tick], STATE_STOPPED, 1,
+		FOR_EACH_ROW_OF(h, t->stopped[i], index) {
+			values_add_idle(&h->out[index * h->ticks + tick], STATE_STOPPED, 1,
 					t->head.interval_ns);
-			h->idle[place * h->ticks + tick]--;
+			h->idle[index * h->ticks + tick]--;
 		}
 	}
 }
@@ -176,10 +176,10 @@ static void add_ticks(struct row_history *h, struct model *m)
 static void fill_repeated(const struct row_history *h)
 {
 	for (size_t i = 0; i < h->nr; i++) {
-		size_t place = (uintptr_t)map_get(&h->places, row_key(h->rows[i])) - 1;
+		size_t index = (uintptr_t)map_get(&h->indexes, row_key(h->rows[i])) - 1;
 
-		if (place != i && is_row_of(h->rows[place], h->rows[i]->thread))
-			memcpy(&h->out[i * h->ticks], &h->out[place * h->ticks], h->ticks * sizeof(*h->out));
+		if (index != i && is_row_of(h->rows[index], h->rows[i]->thread))
+			memcpy(&h->out[i * h->ticks], &h->out[index * h->ticks], h->ticks * sizeof(*h->out));
 	}
 }
 
@@ -196,12 +196,12 @@ int tick_history(const struct tick *t, const struct row *const *rows, size_t nr,
 	if (!h.idle)
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < nr; i++)
-		err = map_put(&h.places, row_key(rows[i]), (void *)(uintptr_t)(i + 1));
+		err = map_put(&h.indexes, row_key(rows[i]), (void *)(uintptr_t)(i + 1));
 	if (!err && nr)
 		add_ticks(&h, m);
 	if (!err)
 		fill_repeated(&h);
-	map_fini(&h.places);
+	map_fini(&h.indexes);
 	free(h.idle);
 	return err;
 }

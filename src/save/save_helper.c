@@ -112,7 +112,7 @@ static int report_where(struct save *s, int fd)
 	static struct write_request r;
 
 	r.what = fd < 0 ? WRITE_PATH : WRITE_TO;
-	r.exporter = exporter_place(s->exporter);
+	r.exporter = exporter_index(s->exporter);
 	r.beside = s->beside;
 	snprintf(r.path, sizeof(r.path), "%s", s->path);
 	snprintf(r.temporary, sizeof(r.temporary), "%s", s->temporary);
@@ -226,7 +226,7 @@ void save_write_now(struct save *s)
 	static struct write_request r = { .what = WRITE_INDEX };
 	int index, err;
 
-	r.exporter = exporter_place(s->exporter);
+	r.exporter = exporter_index(s->exporter);
 	index = capture_metadata(&s->o, s->tick, &s->end, s->who, s->reason);
 	err = index < 0 ? index : send_request(s, &r, index);
 	if (index >= 0)

@@ -74,7 +74,7 @@ static int take_one(struct feed *f, struct job *job, struct write_answer *a)
 
 	r = (struct write_request){ .what = feed_number(f, 1) };
 	r.cpu = feed_number(f, 1);
-	r.exporter = exporter_place(&export_trace);
+	r.exporter = exporter_index(&export_trace);
 	switch (r.what) {
 	case WRITE_CPUS:
 		if (job->rings) /* sent only once */

@@ -17,7 +17,7 @@ TEST(exporters, each_has_what_it_needs)
 	const struct exporter *e, *other;
 
 	for (unsigned int i = 0; (e = exporter_at(i)); i++) {
-		assert_int_equal(exporter_place(e), i);
+		assert_int_equal(exporter_index(e), i);
 		assert_true(*e->name && *e->help);
 		assert_int_equal(!!(e->needs & EXPORT_TICKS), !!e->tick);
 		assert_int_equal(!!(e->needs & EXPORT_WINDOW), !!e->window);
@@ -32,7 +32,7 @@ TEST(exporters, each_has_what_it_needs)
 		for (unsigned int k = 0; k < i && (other = exporter_at(k)); k++)
 			assert_true(strcmp(e->name, other->name) && (!e->letter || e->letter != other->letter));
 	}
-	assert_null(exporter_at(exporter_place(NULL)));
+	assert_null(exporter_at(exporter_index(NULL)));
 }
 
 TEST(exporters, each_is_an_option)

@@ -14,7 +14,7 @@ const struct screen_view screen_views[VIEW_COUNT] = {
 	BASE_VIEWS(BASE, ) INNER_VIEWS(INNER, )
 };
 
-struct place *screen_here(struct screen *s)
+struct open_view *screen_here(struct screen *s)
 {
 	return s->depth ? &s->deeper[s->depth - 1] : &s->base[s->current];
 }
@@ -45,14 +45,14 @@ struct view_context screen_context(struct screen *s, uint64_t now_ns)
 	};
 }
 
-static int place_open(struct place *p, enum view_id id, const struct subject *within)
+static int view_open(struct open_view *p, enum view_id id, const struct subject *within)
 {
-	*p = (struct place){ .id = id, .view = screen_views[id].view, .within = *within };
+	*p = (struct open_view){ .id = id, .view = screen_views[id].view, .within = *within };
 	p->state = calloc(1, p->view->state_size);
 	return p->state ? 0 : -ENOMEM;
 }
 
-static void place_close(struct place *p)
+static void view_close(struct open_view *p)
 {
 	if (p->state)
 		p->view->fini(p->state);
@@ -125,7 +125,7 @@ struct screen *screen_new(const struct host *host, const struct settings *settin
 	int err = s ? 0 : -ENOMEM;
 
 	for (int i = 0; !err && i < VIEW_BASES; i++)
-		err = place_open(&s->base[i], i, &all);
+		err = view_open(&s->base[i], i, &all);
 	if (err) {
 		screen_free(s);
 		return NULL;
@@ -144,9 +144,9 @@ void screen_free(struct screen *s)
 	if (!s)
 		return;
 	for (int i = 0; i < VIEW_BASES; i++)
-		place_close(&s->base[i]);
+		view_close(&s->base[i]);
 	while (s->depth)
-		place_close(&s->deeper[--s->depth]);
+		view_close(&s->deeper[--s->depth]);
 	filter_free(s->filter);
 	menu_fini(&s->menu);
 	tick_put(s->shown);
@@ -227,17 +227,17 @@ void screen_pause(struct screen *s)
 		show(s, s->newest);
 }
 
-/* --- Places */
+/* --- Open views */
 
 const struct row *screen_selected(struct screen *s)
 {
-	const struct place *p = screen_here(s);
+	const struct open_view *p = screen_here(s);
 
 	return p->view->selected && s->shown ? p->view->selected(p->state) : NULL;
 }
 
-/* A flamegraph without a selected row is that of the place, whose subject may be gone. */
-static bool open_here(const struct place *from, enum action a, const struct row *r, struct opening *o)
+/* A flamegraph without a selected row is that of the open view, whose subject may be gone. */
+static bool open_here(const struct open_view *from, enum action a, const struct row *r, struct opening *o)
 {
 	if (!open_row(a, r, o))
 		return false;
@@ -250,7 +250,7 @@ static bool open_here(const struct place *from, enum action a, const struct row 
 
 bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 {
-	struct place *from = screen_here(s), *p = &s->deeper[s->depth];
+	struct open_view *from = screen_here(s), *p = &s->deeper[s->depth];
 	struct view_context c = screen_context(s, now_ns);
 	struct opening o = { .view = VIEW_COUNT };
 	const struct row *r = screen_selected(s);
@@ -265,7 +265,7 @@ bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 		return true;
 	s->overlay = OVERLAY_NONE;
 	menu_close(&s->menu);
-	if (s->depth == DEPTH_MAX || place_open(p, o.view, &o.within)) {
+	if (s->depth == DEPTH_MAX || view_open(p, o.view, &o.within)) {
 		free(o.arg);
 		return true;
 	}
@@ -283,7 +283,7 @@ bool screen_back(struct screen *s)
 	} else if (screen_searching(s)) {
 		*s->search = '\0';
 	} else if (s->depth) {
-		place_close(&s->deeper[--s->depth]);
+		view_close(&s->deeper[--s->depth]);
 	} else {
 		return false;
 	}
@@ -295,7 +295,7 @@ void screen_go_to(struct screen *s, int to, uint64_t now_ns)
 	const struct row *r = screen_selected(s);
 	int depth = s->depth;
 	struct view_context c;
-	struct place *p;
+	struct open_view *p;
 
 	s->overlay = OVERLAY_NONE;
 	menu_close(&s->menu);
@@ -308,5 +308,5 @@ void screen_go_to(struct screen *s, int to, uint64_t now_ns)
 	if (r && p->view->select)
 		p->view->select(p->state, &c, r);
 	while (depth) /* last, as the row may belong to one of them */
-		place_close(&s->deeper[--depth]);
+		view_close(&s->deeper[--depth]);
 }

@@ -66,7 +66,7 @@ static void sorted_text(const struct screen *s, enum table table, char *buf, siz
 
 static void draw_overlay(struct screen *s, const struct paint *p, int top, int height)
 {
-	const struct place *place = screen_here(s);
+	const struct open_view *open = screen_here(s);
 	struct health health = { 0 };
 	int lines;
 
@@ -77,7 +77,7 @@ static void draw_overlay(struct screen *s, const struct paint *p, int top, int h
 
 		lines = s->overlay == OVERLAY_HEALTH ? health_draw(&page, &health)
 						     : help_draw(&page, &s->settings.keymap,
-								 1 << place->id | (place->view->search ? IN_SEARCH : 0),
+								 1 << open->id | (open->view->search ? IN_SEARCH : 0),
 								 s->settings.preset == PRESET_HTOP);
 	} while (pager_end(&s->overlay_pager, lines));
 	health_fini(&health);
@@ -96,15 +96,15 @@ static void shed_text(const struct tick *t, const char *health_keys, char *buf, 
 
 static void draw_footer(struct screen *s, const struct paint *p, const struct view_context *c)
 {
-	const struct place *place = screen_here(s);
-	bool table = 1 << place->id & IN_TABLES;
+	const struct open_view *open = screen_here(s);
+	bool table = 1 << open->id & IN_TABLES;
 	const char *health_keys = s->settings.keymap.keys[ACTION_HEALTH];
 	char status[256], sorted[40] = "", alert[128] = "";
 	struct footer f = {
 		.status = status,
 		.sorted = sorted,
 		.filter = table ? s->filter_text : "",
-		.legend = place->view->legend,
+		.legend = open->view->legend,
 		.notice = s->notice,
 		.alert = alert,
 		.keymap = &s->settings.keymap,
@@ -112,7 +112,7 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 		.top = !s->depth && !s->overlay && !s->menu.kind && !screen_searching(s),
 	};
 
-	place->view->status(place->state, c, status, sizeof(status));
+	open->view->status(open->state, c, status, sizeof(status));
 	if (s->prompt.title) {
 		prompt_draw(&s->prompt, p, p->height - FOOTER_LINES, *s->notice ? ROLE_ALERT : ROLE_DIM,
 			    *s->notice ? s->notice : status);
@@ -124,7 +124,7 @@ static void draw_footer(struct screen *s, const struct paint *p, const struct vi
 	else
 		shed_text(s->newest, health_keys, alert, sizeof(alert));
 	if (table)
-		sorted_text(s, place->view->table(place->state), sorted, sizeof(sorted));
+		sorted_text(s, open->view->table(open->state), sorted, sizeof(sorted));
 	footer_draw(&f, p);
 }
 

@@ -38,7 +38,7 @@ static const char *const command_notes[CMDLINE_FORMS] = {
 
 static void open_menu(struct screen *s, const struct menu_kind *kind)
 {
-	const struct place *p = screen_here(s);
+	const struct open_view *p = screen_here(s);
 
 	s->overlay = OVERLAY_NONE;
 	s->menu.table = p->view->table ? p->view->table(p->state) : TABLE_THREADS;
@@ -152,7 +152,7 @@ static bool act_on_bases(struct screen *s, enum action a, uint64_t now_ns)
 /* Saves the selected time, or everything. */
 static void save(struct screen *s, uint64_t now_ns)
 {
-	const struct place *p = screen_here(s);
+	const struct open_view *p = screen_here(s);
 	uint64_t from = 0, until = 0;
 	struct view_context c;
 
@@ -373,7 +373,7 @@ enum screen_verdict screen_key(struct screen *s, wint_t key, bool is_code, uint6
 
 void screen_mouse(struct screen *s, enum screen_mouse what, int y, int x, uint64_t now_ns)
 {
-	const struct place *p = screen_here(s);
+	const struct open_view *p = screen_here(s);
 	struct view_context c;
 
 	if (s->prompt.title) /* it takes keys only */

@@ -30,7 +30,7 @@ struct screen_view {
 extern const struct screen_view screen_views[VIEW_COUNT];
 
 /* An open view and its subject. */
-struct place {
+struct open_view {
 	enum view_id id;
 	const struct view *view; /* of it */
 	void *state;
@@ -44,9 +44,9 @@ enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_HEALTH };
 struct screen {
 	const struct host *host;
 	struct settings settings;
-	struct place base[VIEW_BASES];
+	struct open_view base[VIEW_BASES];
 	int current;                   /* base */
-	struct place deeper[DEPTH_MAX];
+	struct open_view deeper[DEPTH_MAX];
 	int depth;
 	const struct tick *shown, *newest; /* held */
 	uint64_t nr_shown;             /* ticks that were shown */
@@ -71,7 +71,7 @@ struct screen {
 
 /* screen_here - the shown view and its subject.
  * screen_context - what the view works on. */
-struct place *screen_here(struct screen *s);
+struct open_view *screen_here(struct screen *s);
 struct view_context screen_context(struct screen *s, uint64_t now_ns);
 bool screen_too_small(const struct paint *p);
 
