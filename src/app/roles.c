@@ -91,7 +91,7 @@ const struct helper_role processes[PROCESS_COUNT] = {
 		.run = write_run,
 	},
 	[PROCESS_INFO] = {
-		.name = "systop-who",
+		.name = "systop-info",
 		.what = "reads further facts about processes for a trace",
 		.user = USER_NOBODY,
 		.caps = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH },

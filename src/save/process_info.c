@@ -99,7 +99,7 @@ static uint32_t list_processes(const struct tick *t, struct process_info **all)
 static bool make_table(struct process_info_table *w)
 {
 	w->bytes = table_bytes(w->nr);
-	w->fd = memfd_create("systop-who", MFD_CLOEXEC);
+	w->fd = memfd_create("systop-info", MFD_CLOEXEC);
 	if (w->fd < 0 || ftruncate(w->fd, w->bytes))
 		return false;
 	w->table = mmap(NULL, w->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);

@@ -105,13 +105,13 @@ class Run:
         return wait_for(found, WAIT_S, lambda: f"no {name} among {helpers(self.proc.pid)}", 0.001)[0]
 
     def ended_during_save(self):
-        """The pid of systop-who, which reads the processes for a save and has ended when the rest is written; None:
+        """The pid of systop-info, which reads the processes for a save and has ended when the rest is written; None:
         it ended before it could be seen."""
         starter = wait_for(lambda: starter_of(self.proc.pid), WAIT_S, "no starter")[0]
         write = self.helper("systop-write")
         while os.path.exists(f"/proc/{write}"):
             for pid in children(starter):
-                if pid > write and name_of(pid) == "systop-who":
+                if pid > write and name_of(pid) == "systop-info":
                     return pid
         return None
 
@@ -146,7 +146,7 @@ def while_saving():
             if meets_innocent(systop):
                 return
             time.sleep(1)
-    raise AssertionError(f"systop-who was not seen in {SAVES} saves")
+    raise AssertionError(f"systop-info was not seen in {SAVES} saves")
 
 
 def while_triggered():
@@ -154,7 +154,7 @@ def while_triggered():
         with Run("-d", "1", "--on", "wake>=0") as systop:
             if meets_innocent(systop):
                 return
-    raise AssertionError(f"systop-who was not seen in {SAVES} saves")
+    raise AssertionError(f"systop-info was not seen in {SAVES} saves")
 
 
 def after_stop():

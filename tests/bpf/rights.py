@@ -22,7 +22,7 @@ CAPS = {name: number for number, name in enumerate(
     "MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE".split())}
 with open("/proc/self/oom_score_adj", encoding="ascii") as own:
     OWN_SCORE = int(own.read())
-PROCESSES = 1500  # for systop-who to be busy with for a while
+PROCESSES = 1500  # for systop-info to be busy with for a while
 
 
 def table():

@@ -27,7 +27,7 @@ static const struct table_column columns[] = {
 	{ "WAITED", 0, 7, .at = TABLE_AT(struct pair, ns), .unit = UNIT_NS },
 	{ "%", 1, 5, .at = TABLE_AT(struct pair, ns), .unit = UNIT_SHARE },
 	{ "WAITS", 1, 6, .at = TABLE_AT(struct pair, count), .unit = UNIT_COUNT },
-	{ "WHO", 2, 8, TABLE_LEFT | TABLE_WIDENS, .text = victim_text },
+	{ "WHAT WAITED", 2, 8, TABLE_LEFT | TABLE_WIDENS, .text = victim_text },
 	{ "WHAT RAN INSTEAD", 2, 8, TABLE_LEFT | TABLE_WIDENS, .text = behind_text },
 };
 
