@@ -18,7 +18,7 @@
 /* It is known to be a FIFO before its reader, who may pause, has taken anything. */
 TEST(write, a_reader_that_has_not_begun)
 {
-	struct write_request r = { .what = WRITE_PATH, .exporter = exporter_place(&export_trace) };
+	struct write_request r = { .what = WRITE_PATH, .exporter = exporter_index(&export_trace) };
 	int pair[2], reader, content = memfd_create("content", MFD_CLOEXEC);
 	struct pollfd p = { .events = POLLIN };
 	struct write_answer a;
