@@ -9,8 +9,10 @@
 #include "area.h"
 #include "collect/irq_lines.h"
 #include "model/model.h"
+#include "model/tick.h"
 #include "model/wait.h"
 #include "slot.h"
+#include "util/clock.h"
 #include "util/file.h"
 
 /* The part of the sources for lines that is reserved for new devices, if devices share sources. */
@@ -18,6 +20,10 @@
 
 /* Each active source is looked at once in this many ticks: its line may have been given to another device. */
 #define LOOK_TICKS 16
+
+/* A source whose lines are gone is given to another one after this time without interrupts, the longest window of a
+ * trace, and after HISTORY_TICKS: nothing that is kept then shows them by the new name. */
+#define AGE_NS 600000000000ULL
 
 /* Shown values of all CPUs. */
 struct shown {
@@ -47,6 +53,10 @@ struct irqs {
 	/* nr_cpus per source: those of a source that never occurs are never touched. */
 	struct on_cpu *cpu_shown, *cpu_captured;
 	struct captured captured[IRQ_SOURCES];
+	struct {
+		uint64_t ns;
+		uint32_t tick;
+	} active[IRQ_SOURCES]; /* when each last had interrupts */
 	uint32_t nr_ticks;
 	bool is_captured; /* irqs_capture() was called for the next tick */
 };
@@ -260,6 +270,13 @@ bool irqs_timers_unseen(const struct irqs *q, uint64_t busy_ns)
 	return true;
 }
 
+/* Reads the handlers of a line. Returns their length, 0: it has none, or is gone. */
+static size_t read_handlers(int line, char handlers[256])
+{
+	file_line(handlers, 256, "/sys/kernel/irq/%d/actions", line);
+	return strlen(handlers);
+}
+
 /* Whether a source is one line, whose last handler is now another device's. */
 static bool has_other_device(const struct irqs *q, uint32_t source)
 {
@@ -269,14 +286,45 @@ static bool has_other_device(const struct irqs *q, uint32_t source)
 
 	if (q->numbers[source] >= IRQ_LINES_MAX || strchr(s->name, '+'))
 		return false;
-	file_line(handlers, sizeof(handlers), "/sys/kernel/irq/%d/actions", q->numbers[source]);
-	nr = strlen(handlers);
+	nr = read_handlers(q->numbers[source], handlers);
 	return nr && (nr < known || strcmp(handlers + nr - known, s->device) ||
 		      (nr > known && !strchr(", ", handlers[nr - known - 1])));
 }
 
+/* A line of the source that has a handler, -1: none. */
+static int find_line(const struct irqs *q, uint32_t source)
+{
+	char handlers[256];
+
+	for (int i = 0; i < IRQ_LINES_MAX; i++)
+		if (q->mem.lines[i] == source && read_handlers(i, handlers))
+			return i;
+	return -1;
+}
+
+/* If lines lack a source of their own, one of them gets that of lines that are gone. An interrupt of it that is in progress
+ * counts as lost. */
+static void give_again(struct irqs *q, uint32_t source, uint64_t now)
+{
+	uint32_t others = IRQ_LINES + q->mem.named;
+	int line;
+
+	if (source < IRQ_LINES || source >= others || !irqs_have(q, others) || now - q->active[source].ns < AGE_NS ||
+	    q->nr_ticks - q->active[source].tick < HISTORY_TICKS || find_line(q, source) >= 0)
+		return;
+	line = find_line(q, others);
+	if (line < 0)
+		return;
+	for (int i = 0; i < IRQ_LINES_MAX; i++)
+		if (q->mem.lines[i] == source)
+			q->mem.lines[i] = 0;
+	q->named[source] = false;
+	q->mem.lines[line] = source;
+}
+
 int irqs_tick(struct irqs *q, struct model *model)
 {
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct hist hard = { 0 }, soft = { 0 };
 	int err = 0;
 
@@ -292,8 +340,13 @@ int irqs_tick(struct irqs *q, struct model *model)
 					.max_cpu = c->max_cpu, .max_tid = c->max_tid };
 
 		c->max_ns = 0;
-		if (!v.count)
+		if (!v.count) {
+			if (i % LOOK_TICKS == q->nr_ticks % LOOK_TICKS)
+				give_again(q, i, now);
 			continue;
+		}
+		q->active[i].ns = now;
+		q->active[i].tick = q->nr_ticks;
 		err = show_cpus(q, model, i, &v.nr_cpus);
 		if (err)
 			break;

@@ -199,15 +199,30 @@ static void test_reads_what_came(void **state)
 	}
 }
 
-/* The handlers of line 25. */
+/* The handlers of all lines but one. */
 static const char *handlers;
+static int gone = -1;
 
 void __wrap_file_line(char *line, size_t size, const char *name, ...);
 
 void __wrap_file_line(char *line, size_t size, const char *name, ...)
 {
+	va_list arguments;
+
 	assert_string_equal(name, "/sys/kernel/irq/%d/actions");
-	snprintf(line, size, "%s", handlers);
+	va_start(arguments, name);
+	snprintf(line, size, "%s", va_arg(arguments, int) == gone ? "" : handlers);
+	va_end(arguments);
+}
+
+static uint64_t now_s;
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	(void)id;
+	*ts = (struct timespec){ .tv_sec = now_s };
+	return 0;
 }
 
 /* Ticks with interrupts of line 25 until its source has been looked at. */
@@ -253,6 +268,87 @@ static void test_line_of_another_device(void **state)
 	areas[0] = NULL;
 }
 
+/* Ticks that each source is looked at in. */
+static void look(struct irqs *q)
+{
+	for (int i = 0; i < 16; i++)
+		assert_int_equal(irqs_tick(q, NULL), 0);
+}
+
+/* Two lines have sources, and a third one none, until one of the two is gone for longer than anything is kept. */
+static void test_source_of_lines_that_are_gone(void **state)
+{
+	struct irqs *q;
+
+	(void)state;
+	begin_file(2);
+	add_line(26, 2, 1, "eth0");
+	add_line(27, 2, 1, "eth1");
+	q = end_file(2);
+	lines[25] = IRQ_LINES;
+	lines[26] = IRQ_LINES + 1;
+	lines[27] = IRQ_LINES + 2; /* from the programs: no room was left */
+	nr_given = 3;
+	handlers = "eth";
+	assert_source(q, 27, "others", "");
+	now_s = 3600;
+	for (int ticks = 0; ticks < HISTORY_TICKS; ticks += 16)
+		look(q);
+	assert_int_equal(lines[27], IRQ_LINES + 2); /* the others have a handler */
+	gone = 25;
+	look(q);
+	assert_int_equal(lines[25], 0);
+	assert_int_equal(lines[26], IRQ_LINES + 1);
+	assert_source(q, 27, "27", "eth1");
+	gone = -1;
+	end(q);
+}
+
+/* One that had interrupts not long ago is shown in refreshes and traces, though its line is gone. */
+static void test_source_that_is_shown(void **state)
+{
+	struct irqs *q;
+
+	(void)state;
+	areas[0] = calloc(1, sizeof(*areas[0]));
+	assert_non_null(areas[0]);
+	areas[0]->irqs_met[0] = 1 << IRQ_LINES;
+	begin_file(2);
+	add_line(26, 2, 1, "eth0");
+	q = end_file(1);
+	lines[25] = IRQ_LINES;
+	lines[26] = IRQ_LINES + 1;
+	nr_given = 2;
+	handlers = "eth";
+	gone = 25;
+	now_s = 3600;
+	for (int ticks = 0; ticks < HISTORY_TICKS + 16; ticks++)
+		assert_int_equal(irqs_tick(q, NULL), 0);
+	assert_int_equal(lines[26], IRQ_LINES);
+
+	lines[25] = IRQ_LINES;
+	lines[26] = IRQ_LINES + 1;
+	areas[0]->irqs[IRQ_LINES].count = 1;
+	assert_int_equal(irqs_tick(q, NULL), 0);
+	now_s += 599;
+	for (int ticks = 0; ticks < HISTORY_TICKS + 16; ticks++)
+		assert_int_equal(irqs_tick(q, NULL), 0);
+	assert_int_equal(lines[26], IRQ_LINES + 1);
+	areas[0]->irqs[IRQ_LINES].count = 2;
+	assert_int_equal(irqs_tick(q, NULL), 0);
+	now_s += 600;
+	for (int ticks = 0; ticks < HISTORY_TICKS - 16; ticks++)
+		assert_int_equal(irqs_tick(q, NULL), 0);
+	assert_int_equal(lines[26], IRQ_LINES + 1);
+	look(q);
+	look(q);
+	assert_int_equal(lines[26], IRQ_LINES);
+	gone = -1;
+	end(q);
+	free(areas[0]);
+	areas[0] = NULL;
+}
+
 /* A thread woken by a line whose number does not fit beside the thread's. */
 static void test_waker_says_what_it_knows(void **state)
 {
@@ -274,6 +370,8 @@ int main(void)
 		cmocka_unit_test(test_device_of_queue),
 		cmocka_unit_test(test_reads_what_came),
 		cmocka_unit_test(test_line_of_another_device),
+		cmocka_unit_test(test_source_of_lines_that_are_gone),
+		cmocka_unit_test(test_source_that_is_shown),
 		cmocka_unit_test(test_waker_says_what_it_knows),
 	};
 
