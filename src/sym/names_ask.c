@@ -310,6 +310,8 @@ static bool try_again(struct names *n, struct file *f, int err)
 
 	if (err == -EOWNERDEAD)
 		f->ended_until = now + ENDED_NS;
+	if (err == -ETIMEDOUT)
+		f->late_what = n->request.what;
 	if (err == -ETIMEDOUT ? f->late++ >= LATE_MAX : err != -EOWNERDEAD || now < until)
 		return false;
 	want_asked(n, f);
@@ -351,7 +353,6 @@ static void file_loaded(struct file *f, const struct symbols_loaded *a)
 		f->about.build_id_bytes = 0;
 	if (f->about.segments.nr > SYMBOLS_SEGMENTS)
 		f->about.segments.nr = 0;
-	f->late = 0;
 	f->debug_read = false;
 	/* Debug information found earlier is read again by a new helper. */
 	f->state = f->debug_held || wants_debug(f) ? FILE_DEBUG : FILE_READY;
@@ -454,6 +455,8 @@ static bool take(struct names *n, struct file *f, const union answer *a, int byt
 {
 	if (a->what != n->request.what)
 		return false;
+	if (a->what == f->late_what)
+		f->late = 0;
 	if (a->what == SYMBOLS_RESOLVE && bytes == sizeof(a->loaded) && a->loaded.err == -ESTALE && a->loaded.file == f->id &&
 	    !file_grows(n, f)) {
 		read_again(n, f);

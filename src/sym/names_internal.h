@@ -33,7 +33,8 @@ struct file {
 	bool reopen, reopen_debug; /* the helper needs it open again */
 	uint64_t used_ns;         /* last use by the symbols helper */
 	char *path;               /* its path when first opened; NULL: never opened */
-	int late;                 /* times its file system did not answer the symbols helper since it was read */
+	int late;                 /* times its file system did not answer the symbols helper, */
+	enum symbols_what late_what; /* since it last answered a request of the kind that it did not */
 	uint64_t ended_until;     /* a symbols helper ended: if another one does before this time, the file is to blame */
 	int asked;                /* times it could not be opened */
 	uint64_t again_at;        /* its file system did not answer: it is requested again at this time; 0: it is not */

@@ -143,7 +143,8 @@ void file_closed(struct names *n, struct file *f)
 
 static bool is_idle(const struct names *n, const struct file *f)
 {
-	if (!(f->held || f->debug_held) || f->forget || f->reopen || f->reopen_debug || (worker_busy(&n->open) && n->opening == f))
+	if (!(f->held || f->debug_held) || f->forget || f->reopen || (f->reopen_debug && !places_pause(n, f->debug_where)) ||
+	    (worker_busy(&n->open) && n->opening == f))
 		return false;
 	return f->state == FILE_GONE || f->state == FILE_BAD ||
 	       ((f->state == FILE_OPEN || f->state == FILE_READY) && !f->nr_wanted && f->table_asked);

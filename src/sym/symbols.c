@@ -128,8 +128,8 @@ static void table(int socket, const struct symbols_request *r)
 
 /* --- Names */
 
-/* A part of a function that the compiler has moved elsewhere counts as the function: cuts ".cold" and ".cold.3". In Go, and in code
- * of JIT compilers, these are names of functions. */
+/* A part of a function that the compiler has moved elsewhere counts as the function: cuts ".cold" and ".cold.3". In code of
+ * JIT compilers, and in Go unless C++ or Rust mangled the name, it can be the name of a function. */
 static void cut_cold(char *name)
 {
 	char *cold = strstr(name, ".cold");
@@ -166,7 +166,7 @@ static void put_name(struct symbols_names *a, enum name_kind kind, char *name, c
 		space = name + (k ? strlen(name) : strcspn(name, " "));
 		snprintf(module, sizeof(module), "%s", space);
 		*space = '\0';
-		if (!(a->file & JIT_FILE || (k && k->found.go)))
+		if (!(a->file & JIT_FILE || (k && k->found.go && *name != '_')))
 			cut_cold(name);
 		plain = demangle(name);
 	}

@@ -755,6 +755,29 @@ TEST(frames, of_a_file_whose_reading_was_late_get_their_names)
 	}
 }
 
+/* It answers each time the file is read, but never for a name. */
+TEST(frames, of_a_file_that_is_always_late_have_no_names)
+{
+	struct file *f = closed_file(1);
+
+	names_frame(names, frame_of(1, 0x10), 1);
+	for (int i = 0; i < 3; i++) {
+		assert_int_not_equal(f->state, FILE_BAD);
+		assert_int_equal(asked_symbols(), SYMBOLS_RESOLVE);
+		now += 4 * SECOND;
+		names_work(names);
+		replace_symbols();
+		if (i == 2)
+			break;
+		assert_int_equal(asked_open(), 1);
+		answer_open(1, 0);
+		send_loaded();
+		names_work(names);
+	}
+	assert_int_equal(f->state, FILE_BAD);
+	assert_int_equal(f->err, -ETIMEDOUT);
+}
+
 TEST(frames, of_a_jit_compiler_are_looked_for_again_when_its_file_was_late)
 {
 	play_helpers();
@@ -820,6 +843,7 @@ int main(void)
 		  CASE(are_requested_again_when_a_request_cannot_be_sent),
 		  CASE(of_a_file_system_that_was_silent_for_minutes_get_their_names),
 		  CASE(of_a_file_whose_reading_was_late_get_their_names),
+		  CASE(of_a_file_that_is_always_late_have_no_names),
 		  CASE(of_a_jit_compiler_are_looked_for_again_when_its_file_was_late),
 		  CASE(have_source_lines_when_the_debug_information_was_late));
 }
