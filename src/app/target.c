@@ -11,7 +11,6 @@
 
 #include "app/options.h"
 #include "collect/collect.h"
-#include "helper/cost.h"
 #include "model/tick.h"
 #include "owner/containers.h"
 #include "proc/cgroup.h"
@@ -185,13 +184,19 @@ void target_refresh(struct target *t, struct collect *collect, struct cgroups *c
 	free(list);
 }
 
-/* Whether a thread has ended, though its number may still be in use: its parent has not waited for it. pidfds of threads are
+/* Whether a thread has ended, though its number may still be in use: its parent has not waited for it. The first thread of a
+ * process counts as long as the others, one of which gets its number when it executes a program. pidfds of threads are
  * newer than some kernels that systop runs on. Asking the scheduler needs no rights, as /proc may hide the thread. */
 static bool thread_ended(pid_t tid)
 {
-	char state = process_state(tid);
+	char line[512], state, *end;
+	long threads;
 
-	return state ? strchr("ZXx", state) != NULL : sched_getscheduler(tid) < 0 && errno == ESRCH;
+	file_line(line, sizeof(line), "/proc/%d/stat", tid);
+	end = strrchr(line, ')');
+	if (end && sscanf(end, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state, &threads) == 2)
+		return strchr("ZXx", state) && threads <= 1;
+	return sched_getscheduler(tid) < 0 && errno == ESRCH;
 }
 
 static bool has_ended(const struct watched *w)

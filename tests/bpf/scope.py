@@ -4,6 +4,7 @@
 import contextlib
 import itertools
 import os
+import pathlib
 import resource
 import signal
 import subprocess
@@ -440,6 +441,12 @@ def thread_ends():
         assert load.proc.poll() is None
     with Load("sleep", "60") as load:
         ends(load.pid, lambda: load.signal(signal.SIGKILL))
+    script = ("import ctypes,os,threading,time\nthreading.Thread(target=time.sleep, args=(60,)).start()\n"
+              "print('{\"tid\": %d}' % os.getpid(), flush=True)\nctypes.CDLL(None).pthread_exit(None)")
+    with Load(sys.executable, "-c", script) as load:
+        load.truth()
+        wait_for(lambda: ") Z " in pathlib.Path(f"/proc/{load.pid}/stat").read_text(), 10, "its first thread did not end")
+        assert len(systop_lines("-t", str(load.pid), "-d", "0.3", "-n", "3")) == 3
 
 
 def users():
