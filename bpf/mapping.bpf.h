@@ -17,7 +17,8 @@
 /* Of the kernel's pages, the unit of mapping offsets. Fixed at load. */
 extern const volatile __u32 page_shift;
 
-/* Whether the kernel keeps a process's mappings in the tree that is walked here: since Linux 6.1. Fixed at load. */
+/* Whether the kernel keeps a process's mappings in the tree that is walked here, since Linux 6.1, with nodes of the
+ * known size. Fixed at load. */
 extern const volatile bool mappings_known;
 
 /* All ids are below this. Fixed at load. */

@@ -106,12 +106,6 @@ static void samplers_shed_more(struct collect *c, bool shed)
 	set_samples(c);
 }
 
-/* With -F 0 there are no samples. */
-static bool samplers_can_go(const struct collect_options *o)
-{
-	return o->frequency;
-}
-
 static void samplers_row_health(const struct collect *c, struct health *h)
 {
 	samplers_health(c->samplers, c->cpus_memory, c->nr_cpus, h);
@@ -120,8 +114,8 @@ static void samplers_row_health(const struct collect *c, struct health *h)
 const struct collector collector_samplers = {
 	.name = "samplers",
 	.sheds = {
-		{ "samples/4", "three of four samples", 20, SHEDS(BUDGET_CPU), samplers_shed, samplers_can_go },
-		{ "samples/16", "three of four remaining samples", 50, SHEDS(BUDGET_CPU), samplers_shed_more, samplers_can_go },
+		{ "samples/4", "three of four samples", 20, SHEDS(BUDGET_CPU), samplers_shed },
+		{ "samples/16", "three of four remaining samples", 50, SHEDS(BUDGET_CPU), samplers_shed_more },
 	},
 	.attach = samplers_attach,
 	.follow = samplers_row_follow,

@@ -22,7 +22,7 @@
 #define LOOK_TICKS 16
 
 /* A source whose lines are gone is given to another one after this time without interrupts, the longest window of a
- * trace, and after HISTORY_TICKS: nothing that is kept then shows them by the new name. */
+ * trace, and after HISTORY_TICKS: no refresh of the past and no trace then shows them by the new name. */
 #define AGE_NS 600000000000ULL
 
 /* Shown values of all CPUs. */

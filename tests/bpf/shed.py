@@ -112,10 +112,10 @@ def memory():
 
 
 def nothing_to_leave_out():
-    """Without samples or recorder their rows are never left out."""
-    with Systop("-d", "0.1", "-n", "9", "--max-cpu", "0.1", "-F", "0", "--window", "0") as s:
+    """Without a recorder it is never left out."""
+    with Systop("-d", "0.1", "-n", "9", "--max-cpu", "0.1", "--window", "0") as s:
         lines = s.rest()
-    assert lines[-1]["shed"] == ["blocked", "block stacks", "waits"], lines[-1]["shed"]
+    assert lines[-1]["shed"] == ["blocked", "samples/4", "block stacks", "waits", "samples/16"], lines[-1]["shed"]
 
 
 def while_saving():
