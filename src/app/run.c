@@ -117,8 +117,9 @@ enum loop_verdict run_output_verdict(int err)
 	return LOOP_FAILED;
 }
 
-/* A cgroup of -c has been removed or made again: without a word a service that restarts looks like one that idles. */
-static void report_cgroup(struct systop *s, const struct cgroup_target *target)
+/* A cgroup of -c has been removed or made again: without a word a service that restarts looks like one that idles. @nr: as many
+ * have in this refresh; the screen has one line for all. */
+static void report_cgroup(struct systop *s, const struct cgroup_target *target, size_t nr)
 {
 	static const char *const changes[] = {
 		[TARGET_GONE] = "is gone; it is shown again when it is back",
@@ -126,7 +127,7 @@ static void report_cgroup(struct systop *s, const struct cgroup_target *target)
 		[TARGET_AGAIN] = "was removed and created again",
 	};
 	const char *what = changes[target->change];
-	char path[128], name[192];
+	char path[128], name[192], more[48] = "";
 
 	text_safe(path, sizeof(path), target->path, strlen(target->path));
 	snprintf(name, sizeof(name), "%s%s%s", target->controller ? target->controller : "", target->controller ? ":" : "", path);
@@ -135,17 +136,19 @@ static void report_cgroup(struct systop *s, const struct cgroup_target *target)
 		return;
 	}
 	log_line("cgroup %s %s", name, what);
-	tui_notice(s->tui, "cgroup %s %s", name, what);
+	if (nr > 1)
+		snprintf(more, sizeof(more), " (the last of %zu: see --log)", nr);
+	tui_notice(s->tui, "cgroup %s %s%s", name, what, more);
 }
 
 static void report_cgroups(struct systop *s)
 {
-	size_t nr = 0;
+	size_t nr = 0, changed = 0;
 	const struct cgroup_target *targets = s->target.cgroups ? cgroup_scope_targets(s->target.cgroups, &nr) : NULL;
 
 	for (size_t i = 0; i < nr; i++)
 		if (targets[i].change != TARGET_SAME)
-			report_cgroup(s, &targets[i]);
+			report_cgroup(s, &targets[i], ++changed);
 }
 
 /* Has the command lines of what the refresh shows read, for the next refreshes. */
@@ -501,7 +504,7 @@ int run(struct systop *s)
 	stop(s);
 	if (s->options.output != OUTPUT_SCREEN && s->output.dropped)
 		complain("%" PRIu64 " refresh%s dropped: %s", s->output.dropped, s->output.dropped == 1 ? "" : "es",
-			 s->options.file ? "the one before was still being written" : "the output was read too late");
+			 s->options.file ? "it could not be written in time" : "the output was read too late");
 	if (options_need(&s->options, EXPORT_SAMPLES))
 		report_loss(s->loss);
 	if (s->gone && s->options.output != OUTPUT_SCREEN)

@@ -153,7 +153,7 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 	if (!rings_slots(collect_rings(s->o.collect)) || (!part && !s->o.window_s)) {
 		s->failure = (struct save_failure){ 0 };
 		snprintf(s->text, sizeof(s->text), "not saved: %s", s->o.window_s ?
-			 "the recorder is left out (fix: a higher --max-cpu or --max-mem)" : "--window is 0");
+			 "the recorder is left out, or has no memory (fix: a higher --max-cpu, --max-mem or --window-mem)" : "--window is 0");
 		return -EOPNOTSUPP;
 	}
 	s->part = part ? *part : (struct save_part){ 0 };

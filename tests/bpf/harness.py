@@ -506,12 +506,16 @@ class Cgroup:
 def limited(name):
     """A cgroup whose threads run for 20 ms of every 100 on one CPU."""
     cgroup = Cgroup(name, cpu_controller())
-    if cpu_controller():
-        cgroup.write("cpu.cfs_period_us", "100000")
-        cgroup.write("cpu.cfs_quota_us", "20000")
-    else:
-        cgroup.write("../cgroup.subtree_control", "+cpu")
-        cgroup.write("cpu.max", "20000 100000")
+    try:
+        if cpu_controller():
+            cgroup.write("cpu.cfs_period_us", "100000")
+            cgroup.write("cpu.cfs_quota_us", "20000")
+        else:
+            cgroup.write("../cgroup.subtree_control", "+cpu")
+            cgroup.write("cpu.max", "20000 100000")
+    except OSError:
+        cgroup.remove()
+        raise
     return cgroup
 
 

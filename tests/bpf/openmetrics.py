@@ -238,7 +238,7 @@ def file():
         # A helper writes it, which may take longer than a refresh: nobody reads too late.
         said = subprocess.run([SYSTOP, "--openmetrics", systop.path, "-d", "0.1", "-n", "20"], capture_output=True,
                               text=True, check=True, timeout=60).stderr
-        assert not said or re.fullmatch(r"systop: \d+ refresh(es)? dropped: the one before was still being written\n",
+        assert not said or re.fullmatch(r"systop: \d+ refresh(es)? dropped: it could not be written in time\n",
                                         said), said
     assert not bpf_left(before), "BPF is left"
 

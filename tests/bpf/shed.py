@@ -104,7 +104,7 @@ def memory():
         lines = s.rest()
         said = s.proc.stderr.read().decode()
     assert lines[-1]["shed"] == ["recorder"], lines[-1]["shed"]
-    why = "systop: not saved: the recorder is left out (fix: a higher --max-cpu or --max-mem)"
+    why = "systop: not saved: the recorder is left out, or has no memory (fix: a higher --max-cpu, --max-mem or --window-mem)"
     assert said.count(f"{why}; threads>0: ") == said.count(f"{why}\n") == 1, said
     with Systop("-d", "0.2", "-n", "6", "--max-mem", "100G", "--max-cpu", "1000") as s:
         lines = s.rest()

@@ -187,15 +187,14 @@ def full():
 def unread(loses):
     """Samples of more than a second come while names are waited for, which loses none, or while systop is stopped."""
     with contextlib.ExitStack() as stack:
-        for _ in range(os.cpu_count()):
-            stack.enter_context(burn("cpu", 60))
+        stack.enter_context(burn("cpu", 60))
         systop = stack.enter_context(subprocess.Popen(
-            [SYSTOP, "--folded", "cpu", "-F", "9999", "-d", "0.3", "-n", "2", "--max-cpu", "1000"],
+            [SYSTOP, "--folded", "cpu", "-F", "999" if GUEST else "9999", "-d", "0.3", "-n", "2", "--max-cpu", "1000"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
         helper = wait_for(lambda: helper_of(systop.pid, "systop-symbols"), 30, "no helper for names")
         pid = systop.pid if loses else helper
         os.kill(pid, signal.SIGSTOP)
-        time.sleep(1.5)
+        time.sleep(8 if GUEST else 1.5)
         ended = systop.poll() is not None
         os.kill(pid, signal.SIGCONT)
         said = systop.stderr.read()

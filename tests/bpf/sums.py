@@ -89,8 +89,10 @@ def sums():
         for key in STATE_NAMES:
             ours, ns = ours_of(rows, key), times[key]
             # The truth does not know what a thread did between two events of which it missed one.
-            assert abs(ours - ns) <= 0.01 * ns + times["unknown_ns"], f"{path}: {key} {ours / MS:.1f} ms, it was {ns / MS:.1f}"
-            text.append(f"{key[:-3]} {ours / ns:.4f} of {ns / SEC:.3f} s")
+            # Both read the clock at a switch, some 100 ns apart, which thousands of waits of a few us add up.
+            assert abs(ours - ns) <= max(0.01 * ns, 10 * MS) + times["unknown_ns"], \
+                f"{path}: {key} {ours / MS:.1f} ms, it was {ns / MS:.1f}"
+            text.append(f"{key[:-3]} {ours / SEC:.3f} of {ns / SEC:.3f} s")
         text.append(f"{times['unknown_ns'] / MS:.1f} ms unknown")
     worst = max(off.values(), key=abs)
     gaps = lines[-1]["repaired"]["gap"] - lines[0]["repaired"]["gap"]
