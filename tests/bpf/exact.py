@@ -23,7 +23,7 @@ from truth import STATE_NAMES, Truth, ours_of, stop  # noqa: E402
 LOAD_S = 3
 
 # The two sides read the clock one after the other at each event. Where the machine is emulated, and its host busy, they differed
-# by up to 6 us an event.
+# by up to 10 us an event.
 EMULATED_NS = 20000
 
 
