@@ -45,7 +45,7 @@ int calltree_find(const struct calltree *f, uint64_t key)
 	return (int)(uintptr_t)map_get(&f->places, key) - 1;
 }
 
-static uint64_t what_of(const struct symbol *symbol, const char *text)
+uint64_t calltree_what(const struct symbol *symbol, const char *text)
 {
 	return symbol ? symbol->id : hash_text(0, text);
 }
@@ -67,7 +67,7 @@ uint64_t calltree_key_now(const struct calltree *f, uint64_t key, const struct s
 			now = key;
 			break;
 		}
-		now = hash_add(now, what_of(symbol, n->text));
+		now = hash_add(now, calltree_what(symbol, n->text));
 	}
 	free(path);
 	return now;
@@ -96,7 +96,7 @@ static void go_down(struct building *b, struct calltree_node like)
 
 	if (b->err)
 		return;
-	like.key = parent < 0 ? 1 : hash_add(f->nodes[parent].key, what_of(like.symbol, like.text));
+	like.key = parent < 0 ? 1 : hash_add(f->nodes[parent].key, calltree_what(like.symbol, like.text));
 	at = calltree_find(f, like.key);
 	if (at < 0) {
 		like.parent = parent;

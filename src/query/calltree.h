@@ -112,6 +112,9 @@ int calltree_find(const struct calltree *f, uint64_t key);
  * its frames stay what they are. @key itself if there is no such node. */
 uint64_t calltree_key_now(const struct calltree *f, uint64_t key, const struct source *source);
 
+/* calltree_what - what a node's key adds to its parent's: stands for its function or, with @symbol NULL, for its text. */
+uint64_t calltree_what(const struct symbol *symbol, const char *text);
+
 /* calltree_name - the text of its box; raw bytes. */
 const char *calltree_name(const struct calltree_node *n);
 
@@ -119,8 +122,8 @@ const char *calltree_name(const struct calltree_node *n);
 struct calltree_base {
 	struct calltree_base_node {
 		struct calltree_frame at;
-		uint64_t what;     /* id of its function, or stands for its text */
-		uint64_t key;      /* by the names at that generation */
+		uint64_t what;     /* calltree_what() by the names at that generation, */
+		uint64_t key;      /* and its place's key */
 		uint64_t own, total; /* time then, and with that of nodes with the same names now */
 		int parent;
 		bool function, named;

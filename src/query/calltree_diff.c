@@ -100,8 +100,7 @@ int calltree_base_set(struct calltree_base *b, const struct calltree *f, const s
 
 		new.nodes[i] = (struct calltree_base_node){
 			.at = n->at,
-			.what = n->symbol ? n->symbol->id : 0,
-			.key = n->key, /* that of a text never changes */
+			.what = calltree_what(n->symbol, n->text),
 			.own = n->total,
 			.parent = n->parent,
 			.function = n->symbol,
@@ -136,10 +135,9 @@ static void rekey(struct calltree_base *b, const struct source *source)
 		struct calltree_base_node *n = &b->nodes[i], *known;
 		uintptr_t at;
 
-		if (n->function) {
+		if (n->function)
 			name_again(n, source);
-			n->key = n->parent < 0 ? 1 : hash_add(b->nodes[n->parent].key, n->what);
-		}
+		n->key = n->parent < 0 ? 1 : hash_add(b->nodes[n->parent].key, n->what);
 		at = (uintptr_t)map_get(&b->shares, n->key);
 		known = at ? &b->nodes[at - 1] : NULL;
 		if (known) /* two nodes that have the same name now */

@@ -10,18 +10,21 @@
 #include "query/source.h"
 #include "sym/names.h"
 
+static uint64_t generation = 1;
+
 static uint64_t learnt(void *arg)
 {
 	(void)arg;
-	return 1;
+	return generation;
 }
 
 static const struct symbol wait_symbol = { "wait", "[kernel]", SYMBOL_KERNEL, true, .id = 105 };
+static const struct symbol late_symbol = { "do_wait", "[kernel]", SYMBOL_KERNEL, true, .id = 106 };
 
 static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
 	(void)arg, (void)frame, (void)tgid;
-	return &wait_symbol;
+	return generation == 1 ? &wait_symbol : &late_symbol;
 }
 
 static const struct source source = { .names_generation = learnt, .symbol = symbol };
@@ -140,9 +143,29 @@ TEST(calltree, where_frames_are_missing_there_is_a_mark)
 	calltree_fini(&f);
 }
 
+TEST(calltree, a_mark_is_compared_after_the_function_above_it_got_another_name)
+{
+	const struct calltree_options inverted = { .inverted = true };
+	struct calltree_base base = { 0 };
+	struct calltree f = { 0 };
+	const struct calltree_node *near;
+
+	built_with_marks(&f, inverted);
+	assert_int_equal(calltree_base_set(&base, &f, &source), 0);
+	generation = 2;
+	built_with_marks(&f, inverted);
+	near = &f.nodes[f.nodes[f.nodes[0].child].child];
+	assert_string_equal(calltree_name(near), "~");
+	assert_true(calltree_base_share(&base, near->key, &source) == 1000 / 1111.0);
+	generation = 1;
+	calltree_base_fini(&base);
+	calltree_fini(&f);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(calltree_the_heaviest_thread_has_its_name_however_many_come_before_it),
 		  cmocka_unit_test(calltree_threads_beyond_the_most_share_a_name),
-		  cmocka_unit_test(calltree_where_frames_are_missing_there_is_a_mark));
+		  cmocka_unit_test(calltree_where_frames_are_missing_there_is_a_mark),
+		  cmocka_unit_test(calltree_a_mark_is_compared_after_the_function_above_it_got_another_name));
 }
