@@ -40,6 +40,7 @@ int subsecond_start(struct subsecond *s, enum subsecond_metric metric, uint64_t 
 		s->parts = calloc((size_t)SUBSECOND_SECONDS * SUBSECOND_PARTS, sizeof(*s->parts));
 	s->metric = metric;
 	s->from = s->until = from;
+	s->since = from * SEC;
 	map_fini(&s->waiting);
 	return s->parts ? 0 : -ENOMEM;
 }
@@ -50,6 +51,7 @@ void subsecond_fini(struct subsecond *s)
 	free(s->turns);
 	free(s->merged);
 	free(s->runs);
+	free(s->blocks);
 	map_fini(&s->waiting);
 	*s = (struct subsecond){ 0 };
 }
@@ -153,12 +155,13 @@ static int take_turn(struct subsecond *s, const struct subsecond_turn *t)
 	}
 }
 
-/* A D state ends with the waking. One that no waking follows had ended before it began, by another CPU's clock. */
+/* A D state ends with the waking. One that no waking follows had ended before it began, by another CPU's clock. One that began
+ * before s->since has a block (add_blocks()). */
 static int take_d(struct subsecond *s, const struct subsecond_turn *t)
 {
 	uint64_t since = (uintptr_t)map_get(&s->waiting, t->tid);
 
-	if (t->to == TURN_IN_D)
+	if (t->to == TURN_IN_D && t->at >= s->since)
 		return map_put(&s->waiting, t->tid, (void *)(uintptr_t)t->at);
 	if (t->to == TURN_WAITS && since)
 		add_span(s, since, t->at);
@@ -175,6 +178,14 @@ static int pair_turns(struct subsecond *s)
 	return err;
 }
 
+/* Adds the D states whose switch may not have been read. */
+static void add_blocks(struct subsecond *s)
+{
+	for (size_t i = 0; i < s->nr_blocks; i++)
+		if (s->blocks[i].since < s->since)
+			add_span(s, s->blocks[i].since, s->blocks[i].until);
+}
+
 /* --- Reading */
 
 static int on_event(void *arg, int cpu, const struct event *e)
@@ -188,8 +199,9 @@ static int on_event(void *arg, int cpu, const struct event *e)
 			parts_of(s, e->at / SEC)[e->at % SEC / SUBSECOND_PART_NS]++;
 		return 0;
 	default:
-		if (s->metric == SUBSECOND_D && e->kind == RING_BLOCK && e->in_d && since < s->from * SEC)
-			add_span(s, since, since + e->blocked_ns); /* it began before the first switch that was read */
+		if (s->metric == SUBSECOND_D && e->kind == RING_BLOCK && e->in_d)
+			return VEC_PUSH(s->blocks, s->nr_blocks, s->blocks_room,
+					((struct subsecond_block){ since, since + e->blocked_ns }));
 		return on_turn(s, cpu, e);
 	}
 }
@@ -208,13 +220,17 @@ int subsecond_read(struct subsecond *s, const struct source *source, uint64_t un
 	for (uint64_t second = from; second < until; second++)
 		memset(parts_of(s, second), 0, SUBSECOND_PARTS * sizeof(*s->parts));
 	s->until = until;
-	s->nr_turns = s->nr_runs = 0;
+	s->nr_turns = s->nr_runs = s->nr_blocks = 0;
 	s->cpu = -1;
 	err = source->recorded_events(source->arg, from * SEC, until * SEC, &since, on_event, s);
-	if (gap || since > from * SEC)
-		map_fini(&s->waiting); /* events were not read: threads that ran since would still count as waiting */
+	if (gap || since > from * SEC) { /* events were not read: threads that ran since would still count as waiting */
+		map_fini(&s->waiting);
+		s->since = since;
+	}
 	if (!err)
 		err = pair_turns(s);
+	if (!err)
+		add_blocks(s);
 	for (uint64_t second = from; second < until; second++)
 		s->known[second % SUBSECOND_SECONDS] = !err && second * SEC >= since;
 	return err;

@@ -39,6 +39,7 @@ struct subsecond {
 	uint64_t *parts;         /* [second % SUBSECOND_SECONDS][part] */
 	bool known[SUBSECOND_SECONDS];
 	uint64_t from, until;    /* seconds: the range read */
+	uint64_t since;          /* CLOCK_BOOTTIME ns: all events from then to the end of the range were read */
 	struct map waiting;      /* SUBSECOND_RUNQ: tid -> start of its wait, ns << 1 | it was blocked since;
 				  * SUBSECOND_D: tid -> start of its D state */
 	struct subsecond_turn *turns, *merged; /* of the range being read, CPU by CPU */
@@ -46,6 +47,10 @@ struct subsecond {
 	size_t *runs;            /* start of each CPU's turns */
 	size_t nr_runs, runs_room;
 	int cpu;
+	struct subsecond_block {
+		uint64_t since, until;
+	} *blocks;               /* D states that ended in the range being read and have a stack */
+	size_t nr_blocks, blocks_room;
 };
 
 /* subsecond_start - empties it; the next read begins with the second @from. 0 or -ENOMEM. */

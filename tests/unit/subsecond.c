@@ -183,6 +183,30 @@ TEST(subsecond, d_state_until_it_was_woken)
 	subsecond_fini(&s);
 }
 
+/* One ring has older events than the other: of what began before both are complete, each D state counts once. */
+TEST(subsecond, d_states_that_began_before_all_rings_are_complete)
+{
+	static const struct recorded_event events[] = {
+		{ 0, { .at = 60 * SEC, .kind = RING_SWITCH, .tid = 7, .other = 0, .state = RING_IDLE } },
+		{ 0, { .at = 60 * SEC, .kind = RING_BLOCK, .in_d = true, .off_ns = 45 * SEC, .blocked_ns = 45 * SEC } },
+		{ 1, { .at = 25 * SEC, .kind = RING_SWITCH, .tid = 0, .other = 8, .state = RING_D } },
+		{ 1, { .at = 50 * SEC, .kind = RING_WAKING, .tid = 8 } },
+		{ 1, { .at = 50 * SEC, .kind = RING_SWITCH, .tid = 8, .other = 0, .state = RING_IDLE } },
+		{ 1, { .at = 50 * SEC, .kind = RING_BLOCK, .in_d = true, .off_ns = 25 * SEC, .blocked_ns = 25 * SEC } },
+	};
+	struct recorded r = { events, ARRAY_SIZE(events), 30 * SEC };
+	const struct source host = { .recorded_events = report, .arg = &r };
+	struct subsecond s = { 0 };
+
+	assert_int_equal(subsecond_start(&s, SUBSECOND_D, 10), 0);
+	assert_int_equal(subsecond_read(&s, &host, 40), 0); /* neither has ended */
+	assert_int_equal(subsecond_read(&s, &host, 61), 0);
+	assert_int_equal(subsecond_sum(&s, 14, 0, SUBSECOND_PARTS), 0);
+	assert_int_equal(subsecond_sum(&s, 35, 0, SUBSECOND_PARTS), 2 * SEC);
+	assert_int_equal(subsecond_sum(&s, 55, 0, SUBSECOND_PARTS), 1 * SEC);
+	subsecond_fini(&s);
+}
+
 /* The budget gives only some D states a stack, and with it a block. One whose waking came just before it was none. */
 TEST(subsecond, d_states_without_a_block)
 {
@@ -260,6 +284,7 @@ int main(void)
 		  cmocka_unit_test(subsecond_born_on_another_cpu),
 		  cmocka_unit_test(subsecond_more_than_it_keeps),
 		  cmocka_unit_test(subsecond_d_state_until_it_was_woken),
+		  cmocka_unit_test(subsecond_d_states_that_began_before_all_rings_are_complete),
 		  cmocka_unit_test(subsecond_d_states_without_a_block),
 		  cmocka_unit_test(subsecond_what_is_not_known), cmocka_unit_test(subsecond_ranges));
 }
