@@ -488,6 +488,7 @@ static const struct text {
 	  "RUN%       10.0   100ms ", NULL },
 	{ "a paused flamegraph stays what it is", REFRESH REFRESH " Hf" REFRESHES "j", "\n4.1s On-CPU, 5 refreshes", NULL },
 	{ "so do the refreshes of a paused detail", REFRESH REFRESH " Hv" REFRESHES "j", "\nTHE LAST 5 REFRESHES", NULL, 80, 60 },
+	{ "and their chart", REFRESH REFRESH " Hv" REFRESHES "j", "\n  180 %  ", "····~|", 80, 60 },
 	{ "what its threads waited for", REFRESH REFRESH " Hv" REFRESHES,
 	  "\nWAITED 3.2s for a CPU in these refreshes", NULL, 80, 60 },
 	{ "and what woke them", REFRESH REFRESH " HvG" REFRESHES, "   3.5K times: api-server", NULL, 80, 60 },

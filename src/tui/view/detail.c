@@ -245,13 +245,13 @@ struct busiest {
 	uint64_t ns, of; /* and the length of that refresh */
 };
 
-static struct busiest busiest(const struct tick *t, const struct values *past, int nr)
+static struct busiest busiest(const struct values *past, const uint64_t *lengths, int nr)
 {
 	struct busiest most = { 0, 1 };
 
 	for (int i = 0; i < nr; i++) {
 		const uint64_t *v = past[i].v;
-		uint64_t busy = v[METRIC_RUN] + v[METRIC_RUNQ] + v[METRIC_D], of = tick_length(t, nr - 1 - i);
+		uint64_t busy = v[METRIC_RUN] + v[METRIC_RUNQ] + v[METRIC_D], of = lengths[i];
 
 		if (values_known(&past[i]) && of && (double)busy / of > (double)most.ns / most.of)
 			most = (struct busiest){ busy, of };
@@ -264,8 +264,8 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 	bool one = d->row->kind == ROW_THREAD;
 	int width = p->width - SCALE_WIDTH < HISTORY_TICKS ? p->width - SCALE_WIDTH : HISTORY_TICKS;
 	const struct values *past = d->past + HISTORY_TICKS - width;
-	const struct tick *now = d->context->tick; /* @d->tick is older if it is gone */
-	struct busiest whole = one ? (struct busiest){ 1, 1 } : busiest(now, past, width);
+	const uint64_t *lengths = d->lengths + HISTORY_TICKS - width;
+	struct busiest whole = one ? (struct busiest){ 1, 1 } : busiest(past, lengths, width);
 	unsigned long long wholes[HISTORY_TICKS];
 	int known = 0;
 	char top[16], drawn[32] = "";
@@ -273,7 +273,7 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 	for (int i = 0; i < HISTORY_TICKS; i++)
 		known += values_known(&d->past[i]);
 	for (int i = 0; i < width; i++)
-		wholes[i] = (double)whole.ns / whole.of * tick_length(now, width - 1 - i);
+		wholes[i] = (double)whole.ns / whole.of * lengths[i];
 	if (known > width)
 		snprintf(drawn, sizeof(drawn), ", %d drawn", width);
 	paint_format(p, y++, 0, ROLE_TITLE, "THE LAST %d REFRESH%s%s (right: the one shown)", known, known == 1 ? "" : "ES", drawn);

@@ -16,6 +16,7 @@ struct detail {
 	const struct tick *tick;     /* that tick */
 	bool gone;                   /* not in the shown tick any more */
 	const struct values *past;   /* [HISTORY_TICKS], oldest first, up to the shown tick */
+	const uint64_t *lengths;     /* of these refreshes, ns; 0: not remembered */
 	const struct pairs *pairs;   /* its waits for a CPU, */
 	const struct wakers *wakers; /* and what woke it, in these refreshes */
 	const struct stack_quality *stacks; /* [METRIC_COUNT], for its samples in that tick */

@@ -19,6 +19,7 @@ struct detail_view {
 	bool gone;
 	uint64_t nr_shown;       /* struct view_context.nr_shown of what follows */
 	struct values past[HISTORY_TICKS];
+	uint64_t lengths[HISTORY_TICKS];
 	struct pairs pairs;
 	struct wakers wakers;
 	struct stack_quality stacks[METRIC_COUNT];
@@ -97,6 +98,8 @@ static int take_tick(struct detail_view *s, const struct view_context *c)
 	if (!s->row)
 		return 0;
 	find_wakers(&s->wakers, c->tick, &c->within);
+	for (int i = 0; i < HISTORY_TICKS; i++)
+		s->lengths[i] = tick_length(c->tick, HISTORY_TICKS - 1 - i);
 	err = pairs_find(&s->pairs, c->tick, false, &c->within);
 	if (!err)
 		err = tick_history(c->tick, &s->row, 1, HISTORY_TICKS, s->past);
@@ -122,7 +125,7 @@ static int detail_update(void *state, const struct view_context *c)
 static void detail_draw(void *state, const struct view_context *c)
 {
 	struct detail_view *s = state;
-	struct detail d = { s->row, s->tick, s->gone, s->past, &s->pairs, &s->wakers, s->stacks, c };
+	struct detail d = { s->row, s->tick, s->gone, s->past, s->lengths, &s->pairs, &s->wakers, s->stacks, c };
 	int y;
 
 	do {
