@@ -487,6 +487,7 @@ static const struct text {
 	{ "a thread that ends during a pause is shown as it was last", " [\\4002\n\n" REFRESH " ",
 	  "RUN%       10.0   100ms ", NULL },
 	{ "a paused flamegraph stays what it is", REFRESH REFRESH " Hf" REFRESHES "j", "\n4.1s On-CPU, 5 refreshes", NULL },
+	{ "also after a step that does not move", REFRESH REFRESH " Hf" REFRESHES "[j", "\n4.1s On-CPU, 5 refreshes", NULL },
 	{ "so do the refreshes of a paused detail", REFRESH REFRESH " Hv" REFRESHES "j", "\nTHE LAST 5 REFRESHES", NULL, 80, 60 },
 	{ "and their chart", REFRESH REFRESH " Hv" REFRESHES "j", "\n  180 %  ", "····~|", 80, 60 },
 	{ "what its threads waited for", REFRESH REFRESH " Hv" REFRESHES,

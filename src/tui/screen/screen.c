@@ -171,7 +171,7 @@ static void show(struct screen *s, const struct tick *t)
 	const struct tick *before = s->shown;
 
 	s->shown = tick_get(t);
-	s->nr_shown++;
+	s->nr_shown += t != before;
 	tick_put(before);
 	s->changed = true;
 }
