@@ -493,6 +493,7 @@ static const struct text {
 	{ "what its threads waited for", REFRESH REFRESH " Hv" REFRESHES,
 	  "\nWAITED 3.2s for a CPU in these refreshes", NULL, 80, 60 },
 	{ "and what woke them", REFRESH REFRESH " HvG" REFRESHES, "   3.5K times: api-server", NULL, 80, 60 },
+	{ "and all that waited", REFRESH REFRESH " 8" REFRESHES "j", " in 5.0s of history", NULL },
 	{ "a detail counts all refreshes, and those that are drawn", "\n" REFRESHES,
 	  "THE LAST 69 REFRESHES, 52 drawn (right: the one shown)", NULL, 60, 40 },
 	{ "a low heatmap counts the rows that it hides", "4", "\n4 hidden  ", NULL },

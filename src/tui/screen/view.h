@@ -19,8 +19,8 @@ struct tick;
 /* Input of a view's functions; it draws on lines [top, top + height) of the paint. */
 struct view_context {
 	const struct tick *tick, *newest; /* the shown one, and the latest */
-	uint64_t nr_shown;           /* ticks that were shown: while it is the same, a view keeps what it found in the past of
-				      * the shown one, since a paused screen stays while the history goes on */
+	uint64_t nr_shown;           /* ticks that were shown: a view that stays as it is while the screen is paused and the
+				      * history goes on keeps what it found in the past until this changes */
 	const struct paint *paint;
 	struct settings *settings;
 	const struct filter *filter; /* NULL: none */

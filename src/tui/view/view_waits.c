@@ -11,6 +11,7 @@
 struct waits_view {
 	struct table_state table;  /* first; of pairs */
 	struct pairs pairs;
+	uint64_t nr_shown;         /* struct view_context.nr_shown of these */
 };
 
 static void victim_text(const struct table_cell *cell, char *buf, size_t size)
@@ -57,8 +58,9 @@ static const struct table_kind kind = {
 static int waits_update(void *state, const struct view_context *c)
 {
 	struct waits_view *s = state;
-	int err = pairs_find(&s->pairs, c->tick, true, NULL);
+	int err = s->nr_shown == c->nr_shown ? 0 : pairs_find(&s->pairs, c->tick, true, NULL);
 
+	s->nr_shown = err ? 0 : c->nr_shown;
 	table_begin(&s->table, &kind, s);
 	for (size_t i = 0; !err && i < s->pairs.nr; i++)
 		err = table_add(&s->table, &s->pairs.at[i]);
