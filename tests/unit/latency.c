@@ -8,6 +8,7 @@
 #include "model/sample.h"
 #include "model/wait.h"
 #include "query/blocked.h"
+#include "sym/names.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
 #include "tui/view/flame/flame_view.h"
@@ -247,6 +248,46 @@ TEST(flame, refreshes_that_are_compared)
 	view_flame.fini(view);
 	free(view);
 	tick_put(t);
+	model_free(m);
+}
+
+static const struct symbol *wait_symbol(void *arg, uint64_t frame, uint32_t tgid)
+{
+	static const struct symbol s = { "wait", "[kernel]", SYMBOL_KERNEL, true, .id = 105 };
+
+	(void)arg, (void)frame, (void)tgid;
+	return &s;
+}
+
+/* A stack of a thread that is blocked is read after the refresh that shows it: the next key finds it there. */
+TEST(flame, stacks_that_are_read_late)
+{
+	static struct {
+		struct stack stack;
+		uint64_t frames[1];
+	} kernel = { .stack = { .nr = 1, .hash = 1 }, .frames = { FRAME_KERNEL } };
+	const struct host host = { .want_sleepers = no_sleepers,
+				   .source = { .names_generation = same_names, .symbol = wait_symbol } };
+	struct flame_view *view = calloc(1, view_flame.state_size);
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 10, "a", &root);
+	const struct calltree *f = &view->flames[TREE_MAIN];
+	struct view_context c = { .host = &host, .nr_shown = 1 };
+
+	view->options.metric = METRIC_D;
+	tick_begin(m);
+	waited(m, l, 20, 1);
+	assert_int_equal(model_block(m, l, METRIC_D, MS, false), 0);
+	c.tick = end(m);
+	assert_int_equal(view_flame.update(view, &c), 0);
+	assert_string_equal(calltree_name(&f->nodes[f->nodes[0].child]), "[no stack]");
+	model_block_stacks(l->block, NULL, &kernel.stack, 0);
+	assert_int_equal(view_flame.update(view, &c), 0);
+	assert_string_equal(calltree_name(&f->nodes[f->nodes[0].child]), "wait");
+	view_flame.fini(view);
+	free(view);
+	tick_put(c.tick);
+	model_life_end(m, l);
 	model_free(m);
 }
 
@@ -591,7 +632,7 @@ int main(void)
 		  cmocka_unit_test(latency_range_what_ran_instead_most_first),
 		  cmocka_unit_test(latency_range_ranges_that_grow),
 		  cmocka_unit_test(latency_range_flamegraph_counts_all),
-		  cmocka_unit_test(flame_refreshes_that_are_compared),
+		  cmocka_unit_test(flame_refreshes_that_are_compared), cmocka_unit_test(flame_stacks_that_are_read_late),
 		  cmocka_unit_test(latency_range_quantiles_up_to_the_longest),
 		  cmocka_unit_test(latency_range_threads_that_slept_or_were_in_d),
 		  cmocka_unit_test(latency_range_sources_of_interrupts), cmocka_unit_test(latency_range_texts),

@@ -73,19 +73,21 @@ static void follow_names(struct flame_view *s, const struct view_context *c)
 		list_select(&s->functions.list, flame_function_key(source->symbol(source->arg, fn->at.frame, fn->at.tgid)));
 }
 
-/* Builds a tree. Keys that come before it is drawn move in the boxes that were: of what is still in it, or not at all if it is
- * another tree. */
+/* Builds a tree. It is built again at each key, as stacks of blocked threads arrive late, unless refreshes that are in it were
+ * forgotten during a pause. Keys that come before it is drawn move in the boxes that were: of what is still in it, or not at
+ * all if it is another tree. */
 static int build(struct flame_view *s, enum flame_tree tree, const struct view_context *c, const struct calltree_options *o)
 {
 	struct calltree *f = &s->flames[tree];
-	uint64_t before = f->nr_options;
+	uint64_t before = f->nr_options, oldest;
 	int err;
 
-	if (s->built[tree] == c->nr_shown && calltree_is_built(f, o, &c->host->source))
+	tick_past(c->tick, &oldest);
+	if (s->built[tree] == c->nr_shown && oldest > s->oldest && calltree_is_built(f, o, &c->host->source))
 		return 0;
 	err = calltree_build(f, c->tick, &c->within, o, &c->host->source);
 	s->built[tree] = err ? 0 : c->nr_shown;
-	tick_past(c->tick, &s->oldest);
+	s->oldest = oldest;
 	if (f->nr_options != before)
 		s->nr_boxes = 0;
 	for (size_t i = 0; i < s->nr_boxes; i++)
