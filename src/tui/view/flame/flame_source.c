@@ -22,7 +22,7 @@ uint64_t flame_ticks(const struct flame_view *s, const struct view_context *c)
 	return s->compares && c->tick->seq > s->base_seq ? c->tick->seq - s->base_seq : HISTORY_TICKS;
 }
 
-/* --- Export of what is shown */
+/* --- Export of what is shown, as far as it is still remembered after a pause */
 
 struct exporting {
 	struct flame_view *view;
@@ -49,7 +49,7 @@ static int shown_samples(void *arg, sample_fn *fn, void *fn_arg)
 	return tick_samples(e->context->tick, flame_ticks(e->view, e->context), pass_on, e);
 }
 
-/* Length of the shown refreshes, including suspend; 0: not known for samples of a source. */
+/* Length of these refreshes, including suspend; 0: not known for samples of a source. */
 static uint64_t shown_ns(const struct flame_view *s, const struct view_context *c)
 {
 	uint64_t ticks = flame_ticks(s, c), first;
