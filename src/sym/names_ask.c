@@ -455,7 +455,7 @@ static bool take(struct names *n, struct file *f, const union answer *a, int byt
 {
 	if (a->what != n->request.what)
 		return false;
-	if (a->what == f->late_what)
+	if (f && a->what == f->late_what)
 		f->late = 0;
 	if (a->what == SYMBOLS_RESOLVE && bytes == sizeof(a->loaded) && a->loaded.err == -ESTALE && a->loaded.file == f->id &&
 	    !file_grows(n, f)) {
