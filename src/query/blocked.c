@@ -48,6 +48,11 @@ static struct waiter *waiter_of(struct blocked *s, const struct life *life)
 	return w;
 }
 
+static void note_stacks(struct waiter *w, const struct stack *kernel, const struct stack *user, uint8_t notes)
+{
+	w->at = (struct stack_sample){ .life = w->row.thread, .kernel = kernel, .user = user, .flags = notes };
+}
+
 static int add_sample(void *arg, const struct stack_sample *sample)
 {
 	struct blocked *s = arg;
@@ -64,11 +69,8 @@ static int add_sample(void *arg, const struct stack_sample *sample)
 	if (sample->whole < w->longest_ns)
 		return 0;
 	w->longest_ns = sample->whole;
-	if (sample->kernel || sample->user) {
-		w->kernel = sample->kernel;
-		w->user = sample->user;
-		w->notes = sample->flags;
-	}
+	if (sample->kernel || sample->user)
+		note_stacks(w, sample->kernel, sample->user, sample->flags);
 	return 0;
 }
 
@@ -145,9 +147,7 @@ static int add_now(struct blocked *s, const struct tick *t)
 		w->now_ns = t->awake_ns - b->since;
 		w->count += w->now_ns >= AWAY_D_NS;
 		w->at_most = b->at_most;
-		w->kernel = b->kernel;
-		w->user = b->user;
-		w->notes = b->flags;
+		note_stacks(w, b->kernel, b->user, b->flags);
 		if (w->now_ns > w->longest_ns)
 			w->longest_ns = w->now_ns;
 	}
@@ -216,7 +216,7 @@ bool blocked_before(const void *a, const void *b, const void *arg)
 
 void waiter_where(const struct waiter *w, const struct source *source, char *buf, size_t size)
 {
-	const struct stack_sample at = { .kernel = w->kernel };
+	const struct stack_sample at = { .kernel = w->at.kernel };
 	const char *name = NULL;
 	struct stack_walk walk;
 

@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/sample.h"
 #include "model/tick.h"
 #include "query/wakers.h"
 #include "util/map.h"
 
 struct source;
-struct stack;
 
 /* A thread that waited. */
 struct waiter {
@@ -30,8 +30,7 @@ struct waiter {
 	uint32_t alone;        /* were the only one of a refresh there: their length is known, */
 	uint64_t alone_ns;     /* and this is the longest, */
 	uint32_t reported;     /* were reported one by one, with their length */
-	const struct stack *kernel, *user; /* stacks of the present block, or of the longest, */
-	uint8_t notes;         /* and enum sample_note of it */
+	struct stack_sample at; /* where the present block is, or the longest was: thread, stacks and notes */
 	struct wakers wakers;
 };
 

@@ -149,3 +149,12 @@ void pair_name(const struct pair *p, int width, char *buf, size_t size)
 		snprintf(buf, size, "several in turn");
 	}
 }
+
+bool pair_match(const void *pair, const char *search)
+{
+	char who[1200], what[1200];
+
+	pair_victim_name(pair, 0, who, sizeof(who));
+	pair_name(pair, 0, what, sizeof(what));
+	return strcasestr(who, search) || strcasestr(what, search);
+}

@@ -45,4 +45,7 @@ void pairs_fini(struct pairs *p);
 void pair_victim_name(const struct pair *p, int width, char *buf, size_t size);
 void pair_name(const struct pair *p, int width, char *buf, size_t size);
 
+/* pair_match - item_match of pairs: whether one of both names has the text, in any case. */
+bool pair_match(const void *pair, const char *search);
+
 #endif

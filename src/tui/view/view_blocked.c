@@ -2,7 +2,6 @@
 /* Threads in D state, now or in the remembered refreshes: for how long, how often, in which function. */
 #include <stdio.h>
 
-#include "model/sample.h"
 #include "query/blocked.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
@@ -79,7 +78,6 @@ static void blocked_draw(void *state, const struct view_context *c)
 	struct blocked_view *s = state;
 	int bottom = c->top + c->height, y = bottom - about_lines(c);
 	const struct waiter *w = y < bottom ? table_selected(&s->table) : NULL;
-	struct stack_sample at;
 	char text[512];
 
 	paint_clear_lines(c->paint, y, bottom);
@@ -91,8 +89,7 @@ static void blocked_draw(void *state, const struct view_context *c)
 	paint_format(c->paint, bottom - 1, 0, ROLE_DIM, "woken by  %s", text);
 	paint_format(c->paint, y, 0, ROLE_TITLE, "%-*s", c->paint->width,
 		     w->now ? "where it is, innermost first: (kernel) [user] <JIT>" : "its longest block");
-	at = (struct stack_sample){ .life = w->row.thread, .kernel = w->kernel, .user = w->user, .flags = w->notes };
-	stack_lines(c->paint, y + 1, bottom - 1, &c->host->source, c->settings, &at);
+	stack_lines(c->paint, y + 1, bottom - 1, &c->host->source, c->settings, &w->at);
 }
 
 static void blocked_status(void *state, const struct view_context *c, char *buf, size_t size)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Threads that waited for a CPU, and what ran instead, in the remembered refreshes. */
 #include <stdio.h>
-#include <string.h>
 
 #include "query/pairs.h"
 #include "tui/screen/host.h"
@@ -42,17 +41,8 @@ static uint64_t span(const struct table_cell *cell)
 	return ((const struct waits_view *)cell->state)->pairs.span_ns;
 }
 
-static bool match(const void *item, const char *search)
-{
-	char who[1200], what[1200];
-
-	pair_victim_name(item, 0, who, sizeof(who));
-	pair_name(item, 0, what, sizeof(what));
-	return strcasestr(who, search) || strcasestr(what, search);
-}
-
 static const struct table_kind kind = {
-	.items = { .key = key }, TABLE_COLUMNS(columns), .match = match, .whole = span, .look = TABLE_TEXT,
+	.items = { .key = key }, TABLE_COLUMNS(columns), .match = pair_match, .whole = span, .look = TABLE_TEXT,
 };
 
 static int waits_update(void *state, const struct view_context *c)
