@@ -446,7 +446,10 @@ def thread_ends():
     with Load(sys.executable, "-c", script) as load:
         load.truth()
         wait_for(lambda: ") Z " in pathlib.Path(f"/proc/{load.pid}/stat").read_text(), 10, "its first thread did not end")
-        assert len(systop_lines("-t", str(load.pid), "-d", "0.3", "-n", "3")) == 3
+        with Systop("-t", str(load.pid), "-d", INTERVAL, "-n", "3") as systop:
+            lines = systop.rest()
+            status = systop.proc.wait()
+        assert status == 0 and len(lines) == 3, (status, len(lines))
 
 
 def users():
