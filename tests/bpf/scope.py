@@ -442,7 +442,8 @@ def thread_ends():
     with Load("sleep", "60") as load:
         ends(load.pid, lambda: load.signal(signal.SIGKILL))
     script = ("import ctypes,os,threading,time\nthreading.Thread(target=time.sleep, args=(60,)).start()\n"
-              "print('{\"tid\": %d}' % os.getpid(), flush=True)\nctypes.CDLL(None).pthread_exit(None)")
+              "print('{\"tid\": %d}' % os.getpid(), flush=True)\n"  # exit(2) ends one thread
+              "ctypes.CDLL(None).syscall(60 if os.uname().machine == 'x86_64' else 93, 0)")
     with Load(sys.executable, "-c", script) as load:
         load.truth()
         wait_for(lambda: ") Z " in pathlib.Path(f"/proc/{load.pid}/stat").read_text(), 10, "its first thread did not end")
