@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "app/complain.h"
@@ -46,14 +45,6 @@ void finish_save(struct systop *s, int reader)
 	run_report_save(s);
 }
 
-/* Whether -w writes to a pipe or a device. */
-static bool is_stream(const struct options *o)
-{
-	struct stat st;
-
-	return !(o->file_fd >= 0 ? fstat(o->file_fd, &st) : stat(o->file, &st)) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
-
 /* -w: saves the recording after its end. */
 void finish_trace(struct systop *s, bool asked_to_end)
 {
@@ -70,7 +61,7 @@ void finish_trace(struct systop *s, bool asked_to_end)
 	}
 	recording = save_busy(other) ? s->file : other;
 	err = save_start(recording, o->exporter, name, o->file_fd, "", &part);
-	if (is_stream(o)) /* whose reader may be slow: the rings are not copied */
+	if (o->file_streams) /* its reader may be slow, and the rings are not copied */
 		collect_stop_rings(s->collect);
 	if (recording != other) { /* the recording's rings are copied meanwhile */
 		finish_save(s, -1);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/check.h"
@@ -51,15 +52,19 @@ static void read_settings(struct systop *s)
 /* Finds the place of a trace before anything is recorded. */
 static int find_places(struct options *o)
 {
+	bool streams;
+	struct stat st;
 	int err = 0;
 
 	o->file_fd = o->save_fd = -1;
 	if (o->file && !strcmp(o->file, "-"))
 		o->file_fd = STDOUT_FILENO;
 	else if (o->file)
-		err = destination_check(o->file, &o->file_fd);
+		err = destination_check(o->file, &o->file_fd, &o->file_streams);
+	if (o->file_fd >= 0)
+		o->file_streams = !fstat(o->file_fd, &st) && !S_ISREG(st.st_mode);
 	if (!err && o->save_path)
-		err = destination_check(o->save_path, &o->save_fd);
+		err = destination_check(o->save_path, &o->save_fd, &streams);
 	return err;
 }
 

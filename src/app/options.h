@@ -37,6 +37,7 @@ struct options {
 	int word;                /* its operand, if that is one of its words */
 	const char *file;        /* else the file, "-": stdout; NULL: none */
 	int file_fd;             /* descriptor, if that is the path of one; -1: no */
+	bool file_streams;       /* it is a pipe or a device */
 	uint64_t interval_ns;
 	uint64_t iterations;     /* 0: until stopped */
 	uint64_t duration_ns;    /* after which systop ends; 0: until stopped */

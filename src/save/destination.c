@@ -115,7 +115,7 @@ static int check_owner(const struct path *p)
 	return -EPERM;
 }
 
-static int look(const char *path, int *fd)
+static int look(const char *path, int *fd, bool *streams)
 {
 	struct path p;
 	mode_t stream = 0;
@@ -134,10 +134,11 @@ static int look(const char *path, int *fd)
 			err = -errno;
 	}
 	path_close(&p);
+	*streams = stream;
 	return err;
 }
 
-int destination_check(const char *path, int *fd)
+int destination_check(const char *path, int *fd, bool *streams)
 {
 	char safe[4 * 256], cut[256], cause[128];
 	bool is_kind; /* what is there is of a kind that is refused */
@@ -146,7 +147,7 @@ int destination_check(const char *path, int *fd)
 	*fd = -1;
 	err = invoker_drop();
 	if (!err)
-		err = look(path, fd);
+		err = look(path, fd, streams);
 	if (!err)
 		return 0;
 	text_safe(safe, sizeof(safe), path, strlen(path));

@@ -176,15 +176,19 @@ static void what_comes_and_goes(void **state)
 	cgroups_free(c);
 }
 
+static const struct cgroup_target *refreshed(struct cgroup_scope *s, size_t *nr)
+{
+	cgroup_scope_refresh(s);
+	return cgroup_scope_targets(s, nr);
+}
+
 /* The paths of the cgroups in scope now. */
 static const char *in_scope(struct cgroup_scope *s)
 {
 	static char text[512];
 	size_t nr;
-	const struct cgroup_target *targets;
+	const struct cgroup_target *targets = refreshed(s, &nr);
 
-	cgroup_scope_refresh(s);
-	targets = cgroup_scope_targets(s, &nr);
 	*text = '\0';
 	for (size_t i = 0; i < nr; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s ", targets[i].path,
@@ -198,10 +202,8 @@ static const char *changed(struct cgroup_scope *s)
 	static const char *const changes[] = { [TARGET_GONE] = "gone", [TARGET_BACK] = "back", [TARGET_AGAIN] = "again" };
 	static char text[512];
 	size_t nr;
-	const struct cgroup_target *targets;
+	const struct cgroup_target *targets = refreshed(s, &nr);
 
-	cgroup_scope_refresh(s);
-	targets = cgroup_scope_targets(s, &nr);
 	*text = '\0';
 	for (size_t i = 0; i < nr; i++)
 		if (targets[i].change != TARGET_SAME)

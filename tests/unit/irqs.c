@@ -225,6 +225,20 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 	return 0;
 }
 
+/* CPU 0 has interrupts of the first line. */
+static void begin_area(void)
+{
+	areas[0] = calloc(1, sizeof(*areas[0]));
+	assert_non_null(areas[0]);
+	areas[0]->irqs_met[0] = 1 << IRQ_LINES;
+}
+
+static void end_area(void)
+{
+	free(areas[0]);
+	areas[0] = NULL;
+}
+
 /* Ticks with interrupts of line 25 until its source has been looked at. */
 static void tick_until_seen(struct irqs *q)
 {
@@ -240,9 +254,7 @@ static void test_line_of_another_device(void **state)
 	struct irqs *q;
 
 	(void)state;
-	areas[0] = calloc(1, sizeof(*areas[0]));
-	assert_non_null(areas[0]);
-	areas[0]->irqs_met[0] = 1 << IRQ_LINES;
+	begin_area();
 	begin_file(2);
 	add_line(25, 2, 1, "usb, nvme0q1");
 	q = end_file(IRQ_NAMED);
@@ -264,14 +276,12 @@ static void test_line_of_another_device(void **state)
 	tick_until_seen(q);
 	assert_source(q, 25, "25", "q1");
 	end(q);
-	free(areas[0]);
-	areas[0] = NULL;
+	end_area();
 }
 
-/* Ticks that each source is looked at in. */
-static void look(struct irqs *q)
+static void tick(struct irqs *q, int times)
 {
-	for (int i = 0; i < 16; i++)
+	while (times--)
 		assert_int_equal(irqs_tick(q, NULL), 0);
 }
 
@@ -292,11 +302,10 @@ static void test_source_of_lines_that_are_gone(void **state)
 	handlers = "eth";
 	assert_source(q, 27, "others", "");
 	now_s = 3600;
-	for (int ticks = 0; ticks < HISTORY_TICKS; ticks += 16)
-		look(q);
+	tick(q, HISTORY_TICKS + 16);
 	assert_int_equal(lines[27], IRQ_LINES + 2); /* the others have a handler */
 	gone = 25;
-	look(q);
+	tick(q, 16);
 	assert_int_equal(lines[25], 0);
 	assert_int_equal(lines[26], IRQ_LINES + 1);
 	assert_source(q, 27, "27", "eth1");
@@ -310,9 +319,7 @@ static void test_source_that_is_shown(void **state)
 	struct irqs *q;
 
 	(void)state;
-	areas[0] = calloc(1, sizeof(*areas[0]));
-	assert_non_null(areas[0]);
-	areas[0]->irqs_met[0] = 1 << IRQ_LINES;
+	begin_area();
 	begin_file(2);
 	add_line(26, 2, 1, "eth0");
 	q = end_file(1);
@@ -322,8 +329,7 @@ static void test_source_that_is_shown(void **state)
 	handlers = "eth";
 	gone = 25;
 	now_s = 3600;
-	for (int ticks = 0; ticks < HISTORY_TICKS + 16; ticks++)
-		assert_int_equal(irqs_tick(q, NULL), 0);
+	tick(q, HISTORY_TICKS + 16);
 	assert_int_equal(lines[26], IRQ_LINES);
 
 	lines[25] = IRQ_LINES;
@@ -331,22 +337,18 @@ static void test_source_that_is_shown(void **state)
 	areas[0]->irqs[IRQ_LINES].count = 1;
 	assert_int_equal(irqs_tick(q, NULL), 0);
 	now_s += 599;
-	for (int ticks = 0; ticks < HISTORY_TICKS + 16; ticks++)
-		assert_int_equal(irqs_tick(q, NULL), 0);
+	tick(q, HISTORY_TICKS + 16);
 	assert_int_equal(lines[26], IRQ_LINES + 1);
 	areas[0]->irqs[IRQ_LINES].count = 2;
 	assert_int_equal(irqs_tick(q, NULL), 0);
 	now_s += 600;
-	for (int ticks = 0; ticks < HISTORY_TICKS - 16; ticks++)
-		assert_int_equal(irqs_tick(q, NULL), 0);
+	tick(q, HISTORY_TICKS - 16);
 	assert_int_equal(lines[26], IRQ_LINES + 1);
-	look(q);
-	look(q);
+	tick(q, 32);
 	assert_int_equal(lines[26], IRQ_LINES);
 	gone = -1;
 	end(q);
-	free(areas[0]);
-	areas[0] = NULL;
+	end_area();
 }
 
 /* A thread woken by a line whose number does not fit beside the thread's. */

@@ -97,6 +97,13 @@ static Perftools__Profiles__Profile *profile_of(struct export *e)
 	return unpack(packed, bytes);
 }
 
+static Perftools__Profiles__Profile *profile_with(struct export *e, const struct sample_set *set)
+{
+	assert_int_equal(export_pprof.begin(e), 0);
+	assert_int_equal(export_pprof.samples(e, set), 0);
+	return profile_of(e);
+}
+
 static int column(const Perftools__Profiles__Profile *p, const char *type, const char *unit)
 {
 	for (size_t i = 0; i < p->n_sample_type; i++)
@@ -285,9 +292,7 @@ TEST(pprof, a_full_profile_keeps_the_weight)
 	Perftools__Profiles__Profile *p;
 	int cpu;
 
-	assert_int_equal(export_pprof.begin(&e), 0);
-	assert_int_equal(export_pprof.samples(&e, &set), 0);
-	p = profile_of(&e);
+	p = profile_with(&e, &set);
 	cpu = column(p, "cpu", "nanoseconds");
 	assert_int_equal(p->n_sample, MANY + 1);
 	for (size_t i = 0; i < p->n_sample; i++)
@@ -337,9 +342,7 @@ TEST(pprof, a_full_profile_knows_its_places)
 	Perftools__Profiles__Profile *p;
 	int cpu;
 
-	assert_int_equal(export_pprof.begin(&e), 0);
-	assert_int_equal(export_pprof.samples(&e, &set), 0);
-	p = profile_of(&e);
+	p = profile_with(&e, &set);
 	cpu = column(p, "cpu", "nanoseconds");
 	assert_int_equal(p->n_sample, MANY / 2 + 1);
 	assert_int_equal(p->sample[1]->value[cpu], 14);
