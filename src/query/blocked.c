@@ -232,6 +232,14 @@ void waiter_where(const struct waiter *w, const struct source *source, char *buf
 		snprintf(buf, size, "-");
 }
 
+void waiter_now(const struct waiter *w, char *buf, size_t size)
+{
+	char text[12];
+
+	format_value(text, sizeof(text), UNIT_NS, w->now_ns, 0);
+	snprintf(buf, size, "%s%s", w->at_most ? "<=" : "", text);
+}
+
 void waiter_longest(const struct waiter *w, char *buf, size_t size)
 {
 	uint64_t below_ns = w->in_slot ? 2ULL << w->slot : AWAY_D_NS;

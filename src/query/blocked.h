@@ -51,8 +51,10 @@ void blocked_fini(struct blocked *b);
 bool blocked_before(const void *a, const void *b, const void *arg);
 
 /* waiter_where - the innermost function that shows where it waits, fit for a terminal; "-": not known.
+ * waiter_now - for how long it is in D state: "1.2ms", "<=1.2ms" if it was before systop's start; "-": it is not.
  * waiter_longest - as exact as known: "1.2ms", "<262us". */
 void waiter_where(const struct waiter *w, const struct source *source, char *buf, size_t size);
+void waiter_now(const struct waiter *w, char *buf, size_t size);
 void waiter_longest(const struct waiter *w, char *buf, size_t size);
 
 #endif

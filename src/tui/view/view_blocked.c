@@ -6,16 +6,16 @@
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
 #include "tui/widget/row_table.h"
-#include "tui/widget/stack_lines.h"
+#include "tui/widget/stack_pane.h"
 
 struct blocked_view {
 	struct table_state table; /* first; of waiters */
 	struct blocked blocked;
 };
 
-static void at_most_text(const struct table_cell *cell, char *buf, size_t size)
+static void now_text(const struct table_cell *cell, char *buf, size_t size)
 {
-	snprintf(buf, size, ((const struct waiter *)cell->item)->at_most ? "<=" : "");
+	waiter_now(cell->item, buf, size);
 }
 
 static void longest_text(const struct table_cell *cell, char *buf, size_t size)
@@ -33,8 +33,7 @@ static void where_text(const struct table_cell *cell, char *buf, size_t size)
 
 static const struct table_column columns[] = {
 	{ "TID", 0, 7, .text = thread_tid },
-	{ "", 1, 2, .text = at_most_text },
-	{ "NOW", 0, 6, .at = TABLE_AT(struct waiter, now_ns), .unit = UNIT_NS },
+	{ "NOW", 1, 8, .text = now_text },
 	{ "TOTAL", 1, 7, .at = TABLE_AT(struct waiter, total_ns), .unit = UNIT_NS },
 	{ "LONGEST", 1, 7, .from = NARROW, .text = longest_text },
 	{ "COUNT", 1, 6, .from = NARROW, .at = TABLE_AT(struct waiter, count), .unit = UNIT_COUNT },
@@ -78,18 +77,13 @@ static void blocked_draw(void *state, const struct view_context *c)
 	struct blocked_view *s = state;
 	int bottom = c->top + c->height, y = bottom - about_lines(c);
 	const struct waiter *w = y < bottom ? table_selected(&s->table) : NULL;
-	char text[512];
 
 	paint_clear_lines(c->paint, y, bottom);
 	table_draw(&s->table, c, c->top, 0, y - c->top);
 	table_empty(&s->table, c, "no thread was in D state in these refreshes");
-	if (!w)
-		return;
-	wakers_text(&w->wakers, c->tick, &c->host->source, text, sizeof(text));
-	paint_format(c->paint, bottom - 1, 0, ROLE_DIM, "woken by  %s", text);
-	paint_format(c->paint, y, 0, ROLE_TITLE, "%-*s", c->paint->width,
-		     w->now ? "where it is, innermost first: (kernel) [user] <JIT>" : "its longest block");
-	stack_lines(c->paint, y + 1, bottom - 1, &c->host->source, c->settings, &w->at);
+	if (w)
+		stack_pane(c, y, bottom, w->now ? "where it is, innermost first: (kernel) [user] <JIT>" : "its longest block",
+			   &w->at, &w->wakers);
 }
 
 static void blocked_status(void *state, const struct view_context *c, char *buf, size_t size)
