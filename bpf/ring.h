@@ -32,6 +32,7 @@ struct ring_slot {
 #define RING_VALUE_BITS 28
 #define RING_DETAIL_MASK 0xfffU
 #define RING_VALUE_MASK ((1U << RING_VALUE_BITS) - 1)
+#define RING_VALUE_A_MASK ((1ULL << 52) - 1) /* of value 2 */
 
 /* A tid with 6 bits attached: RING_TID(), RING_WITH(). */
 #define RING_TID_BITS 22

@@ -187,10 +187,12 @@ static int add_whole(struct reading *r, struct event *e)
 {
 	const struct event_row *row = &event_rows[e->kind];
 
-	if (e->kind == RING_BLOCK)
-		e->blocked_ns = e->values[3];
 	if (row->shape == EVENT_SLICE && row->slots > 1)
 		e->off_ns = e->values[event_measure(row)];
+	if (e->kind == RING_BLOCK) { /* its whole time may not fit into the value, its wait for a CPU does */
+		e->blocked_ns = e->values[3];
+		e->off_ns = e->blocked_ns + ((e->off_ns - e->blocked_ns) & RING_VALUE_A_MASK);
+	}
 	return add(r, e);
 }
 

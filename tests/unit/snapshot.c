@@ -208,6 +208,25 @@ TEST(snapshot, a_block_has_its_times)
 	assert_int_equal(got[1].blocked_ns, 2000);
 }
 
+/* Off the CPU for longer than the event's third value has bits for. */
+TEST(snapshot, a_block_of_months)
+{
+	const uint64_t day = 86400000000000ULL, minute = 60000000000ULL;
+	const struct event_mark mark = { 60 * day, 0 };
+
+	put(60 * day + minute, RING_BLOCK, 2 | RING_IN_D, 11, 12);
+	put_values(60 * day + minute, 60 * day);
+	put(60 * day + minute, RING_BLOCK, 3, 11, 12);
+	put_values(53 * day, 52 * day); /* only with its wait for a CPU */
+	read_from(&mark, 1, 0);
+	assert_int_equal(nr_got, 2);
+	assert_int_equal(got[0].at, 60 * day + minute);
+	assert_int_equal(got[0].off_ns, 60 * day + minute);
+	assert_int_equal(got[0].blocked_ns, 60 * day);
+	assert_int_equal(got[1].off_ns, 53 * day);
+	assert_int_equal(got[1].blocked_ns, 52 * day);
+}
+
 /* Follows the event's row: its length, and its recorded values. */
 TEST(snapshot, an_event_that_only_has_a_row)
 {
@@ -288,6 +307,7 @@ int main(void)
 		  cmocka_unit_test_setup(snapshot_slots_from_before_the_first_mark_do_not_exist, empty),
 		  cmocka_unit_test_setup(snapshot_what_is_between_two_switches_stays_there, empty),
 		  cmocka_unit_test_setup(snapshot_a_block_has_its_times, empty),
+		  cmocka_unit_test_setup(snapshot_a_block_of_months, empty),
 		  cmocka_unit_test_setup(snapshot_an_event_that_only_has_a_row, empty),
 		  cmocka_unit_test_setup(snapshot_parts_of_events_are_left_out, empty),
 		  cmocka_unit_test_setup(snapshot_kinds_are_many, empty),
