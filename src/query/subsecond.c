@@ -15,9 +15,14 @@ static uint64_t *parts_of(const struct subsecond *s, uint64_t second)
 	return s->parts + second % SUBSECOND_SECONDS * SUBSECOND_PARTS;
 }
 
+static uint64_t first_second(const struct subsecond *s)
+{
+	return s->from + SUBSECOND_SECONDS < s->until ? s->until - SUBSECOND_SECONDS : s->from;
+}
+
 static bool has_second(const struct subsecond *s, uint64_t second)
 {
-	return second >= s->from && second < s->until && second + SUBSECOND_SECONDS >= s->until;
+	return second >= first_second(s) && second < s->until;
 }
 
 uint64_t subsecond_sum(const struct subsecond *s, uint64_t second, int first, int nr)
@@ -59,6 +64,8 @@ void subsecond_fini(struct subsecond *s)
 /* Adds a span to all the kept parts that it covers. */
 static void add_span(struct subsecond *s, uint64_t from, uint64_t until)
 {
+	if (from < first_second(s) * SEC) /* a D state may have lasted for months */
+		from = first_second(s) * SEC;
 	while (from < until) {
 		uint64_t end = from - from % SUBSECOND_PART_NS + SUBSECOND_PART_NS;
 

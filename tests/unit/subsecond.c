@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
+#include <time.h>
+
 #include "query/source.h"
 #include "query/subsecond.h"
 
@@ -232,6 +234,26 @@ TEST(subsecond, d_states_without_a_block)
 	subsecond_fini(&s);
 }
 
+/* A year in D state: the seconds that are kept are full, and the others are not walked. */
+TEST(subsecond, d_states_longer_than_it_keeps)
+{
+	const uint64_t began = 2 * SEC, from = 365 * 86400ULL, until = from + SUBSECOND_SECONDS;
+	const struct recorded_event events[] = {
+		{ 0, { .at = until * SEC - 1, .kind = RING_BLOCK, .in_d = true, .off_ns = until * SEC - 1 - began,
+		       .blocked_ns = until * SEC - 1 - began } },
+	};
+	struct subsecond s = { 0 };
+	clock_t before;
+
+	assert_int_equal(subsecond_start(&s, SUBSECOND_D, from - 1), 0);
+	before = clock();
+	READ(&s, events, until);
+	assert_true(clock() - before < CLOCKS_PER_SEC);
+	for (uint64_t second = from; second < until; second++)
+		assert_int_equal(subsecond_sum(&s, second, 0, SUBSECOND_PARTS), SEC - (second == until - 1));
+	subsecond_fini(&s);
+}
+
 /* Events that the recorder has lost are unknown, and so is what is too old to be kept. */
 TEST(subsecond, what_is_not_known)
 {
@@ -286,5 +308,6 @@ int main(void)
 		  cmocka_unit_test(subsecond_d_state_until_it_was_woken),
 		  cmocka_unit_test(subsecond_d_states_that_began_before_all_rings_are_complete),
 		  cmocka_unit_test(subsecond_d_states_without_a_block),
+		  cmocka_unit_test(subsecond_d_states_longer_than_it_keeps),
 		  cmocka_unit_test(subsecond_what_is_not_known), cmocka_unit_test(subsecond_ranges));
 }
