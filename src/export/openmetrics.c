@@ -26,7 +26,8 @@ struct series {
 	char *labels;               /* the same and what it belongs to now: `{cgroup="/a",unit="a.service"`; NULL: only that */
 	uint64_t seq, listed;       /* last tick that contained it, and last tick that listed it */
 	uint64_t threads;           /* at present */
-	uint64_t v[METRIC_COUNT];   /* since the start, in the metric's unit; KIND_MAX: since the text before */
+	unsigned __int128 v[METRIC_COUNT]; /* since the start, in the metric's unit; KIND_MAX: since the text before. All threads
+					    * together may have slept for longer than 2^64 ns */
 	bool known[METRIC_COUNT];   /* in the last interval; KIND_MAX: since the text before */
 	uint64_t hist[HISTS_OF_THREADS][LOG2_SLOTS];
 };
@@ -252,12 +253,12 @@ static int add_tick(struct openmetrics *o, const struct tick *t)
 /* --- The text */
 
 /* Converts to base units: ns to seconds. */
-static void put_number(FILE *to, enum unit unit, uint64_t v)
+static void put_number(FILE *to, enum unit unit, unsigned __int128 v)
 {
 	if (unit == UNIT_NS)
-		fprintf(to, "%" PRIu64 ".%09" PRIu64, v / 1000000000, v % 1000000000);
+		fprintf(to, "%" PRIu64 ".%09" PRIu64, (uint64_t)(v / 1000000000), (uint64_t)(v % 1000000000));
 	else
-		fprintf(to, "%" PRIu64, v);
+		fprintf(to, "%" PRIu64, (uint64_t)v);
 }
 
 static void put_family(FILE *to, const char *name, const char *type, enum unit unit, const char *help)
@@ -275,7 +276,8 @@ static const char *unit_suffix(enum unit unit)
 	return unit == UNIT_NS ? "_seconds" : unit == UNIT_BYTES ? "_bytes" : "";
 }
 
-static void put_sample(FILE *to, const char *name, const char *suffix, const char *label, enum unit unit, uint64_t v)
+static void put_sample(FILE *to, const char *name, const char *suffix, const char *label, enum unit unit,
+		       unsigned __int128 v)
 {
 	fprintf(to, "%s%s", name, suffix);
 	if (label[1])

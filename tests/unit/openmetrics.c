@@ -90,6 +90,25 @@ TEST(openmetrics, adds_up_what_is_known)
 	model_free(m);
 }
 
+/* 50,000 threads sleep for 585 years in four days. */
+TEST(openmetrics, sums_beyond_64_bits)
+{
+	struct cgroup root = { .id = 1, .path = "/" };
+	struct export e = { .scope = "all" };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 1000, "worker", &root);
+	char *text;
+
+	free(text_of(&e, tick_of(m, l, &root, 1, (1ULL << 63) + 5, 12, 0)));
+	text = text_of(&e, tick_of(m, l, &root, 1, (1ULL << 63) + 5, 12, 0));
+	has(text, "systop_host_run_seconds_total 18446744073.709551626\n");
+	has(text, "systop_cgroup_run_seconds_total{cgroup=\"/\"} 18446744073.709551626\n");
+	free(text);
+	assert_int_equal(export_openmetrics.end(&e, NULL), 0);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 TEST(openmetrics, buckets_are_cumulative)
 {
 	struct cgroup root = { .id = 1, .path = "/" };
@@ -228,7 +247,8 @@ TEST(openmetrics, labels_of_what_it_belongs_to)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(openmetrics_adds_up_what_is_known), cmocka_unit_test(openmetrics_buckets_are_cumulative),
+	RUN_TESTS(cmocka_unit_test(openmetrics_adds_up_what_is_known), cmocka_unit_test(openmetrics_sums_beyond_64_bits),
+		  cmocka_unit_test(openmetrics_buckets_are_cumulative),
 		  cmocka_unit_test(openmetrics_levels), cmocka_unit_test(openmetrics_cgroups_come_and_go),
 		  cmocka_unit_test(openmetrics_cgroups_out_of_scope),
 		  cmocka_unit_test(openmetrics_labels_of_what_it_belongs_to));
