@@ -3,8 +3,8 @@
 #define SYSTOP_BPF_ACCOUNT_H
 
 /*
- * Where a thread's time goes: pure functions of a slot and of what a switch saw. They read no kernel memory and call no
- * helper, so that the BPF programs and tests/unit compile the same text.
+ * Where the time of threads and CPUs goes: pure functions of a slot and of what a switch saw. They read no kernel memory and call
+ * no helper, so that the BPF programs and tests/unit compile the same text.
  *
  * A thread is always in one state. The next switch closes the state, when its length is known. Time off the CPU is
  * split by how the thread left:
@@ -95,15 +95,15 @@ static __always_inline enum slot_state account_state(bool preempt, __u32 prev_st
 	return SLOT_SLEEP;
 }
 
-/* Result of account_stint() where the thread's scheduling class does not keep the time: larger than any real one. */
-#define ACCOUNT_STINT_UNKNOWN (~0ULL >> 1)
+/* A time that is unknown: longer than any real one. */
+#define ACCOUNT_UNKNOWN (~0ULL >> 1)
 
-/* account_stint - how long a thread ran since it was last picked to run. Only the fair class notes the sum at that
- * time.
+/* account_stint - how long a thread ran since it was last picked to run, or ACCOUNT_UNKNOWN. Only the fair class notes the
+ * sum at that time.
  * @exec_ns, @prev_exec_ns: its sum of running time, and that note; @sched_ext: BPF programs may have picked it */
 static __always_inline __u64 account_stint(int prio, bool sched_ext, __u64 exec_ns, __u64 prev_exec_ns)
 {
-	return prio >= MAX_RT_PRIO && !sched_ext ? exec_ns - prev_exec_ns : ACCOUNT_STINT_UNKNOWN;
+	return prio >= MAX_RT_PRIO && !sched_ext ? exec_ns - prev_exec_ns : ACCOUNT_UNKNOWN;
 }
 
 /* What follows is for times, which are less than 2^63 ns: the sign of a difference shows which one is larger. There is no branch:
@@ -227,6 +227,32 @@ static __always_inline __u64 account_arrival(__u64 not_before, const struct acco
 }
 
 /*
+ * account_cpu - adds the time since the CPU's last switch to its running and idle sums.
+ * @idle: its idle thread leaves; @gap: a switch since then was missed; @ran: how long the thread that the last one seen
+ * brought had the CPU, at most
+ */
+static __always_inline void account_cpu(struct cpu_slot *c, const struct account_event *e, bool idle, bool gap, __u64 ran)
+{
+	__u64 since = e->cpu_since;
+
+	/* Before a missed switch, the CPU went on with what it did at the last one seen, as far as that is known. */
+	if (gap && c->since) {
+		__u64 until = idle ? e->now : account_arrival(since, e);
+
+		ran = c->current_idle ? 0 : account_min(ran, account_sub(until, since));
+		c->run_ns += ran;
+		c->idle_ns += account_sub(until, since) - ran;
+		since = until;
+	}
+	if (idle) {
+		c->idle_ns += account_sub(e->now, since);
+		c->busy_since = e->now;
+	} else {
+		c->run_ns += account_sub(e->now, since);
+	}
+}
+
+/*
  * account_out - a thread leaves the CPU. Returns account_note bits.
  * A free slot is a thread at first sight: it has run since it came to this CPU.
  */
@@ -281,7 +307,7 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
  */
 static __always_inline void account_stood(struct slot *s, __u64 stood, __u16 cpu)
 {
-	s->throttle_ns = s->cpu == cpu && stood ? account_sub(stood, s->throttle_ns) : ~0ULL >> 1;
+	s->throttle_ns = s->cpu == cpu && stood ? account_sub(stood, s->throttle_ns) : ACCOUNT_UNKNOWN;
 }
 
 /*

@@ -97,13 +97,13 @@ static __always_inline struct slot *task_slot_make(struct task_struct *t, struct
 	return slot_at(*index);
 }
 
-/* How long the CPU's last `next` ran since its last switch-out that was seen, from the kernel; ~0: unknown. */
+/* How long the CPU's last `next` ran since its last switch-out that was seen, from the kernel; or ACCOUNT_UNKNOWN. */
 static __always_inline __u64 lost_run(const struct cpu_slot *c, const struct slot *s)
 {
 	struct task_struct *t = (struct task_struct *)c->current_task;
 
 	if ((!kernel_reads && !has_rdonly_cast) || s->task != c->current_task)
-		return ~0ULL;
+		return ACCOUNT_UNKNOWN;
 	return account_sub(VIEW_FIELD(VIEW(t), se.sum_exec_runtime), s->exec_ns);
 }
 
@@ -156,31 +156,6 @@ static __always_inline bool split_changed(const struct cpu_slot *c, const struct
 	return c->timer_at >= e->cpu_since || e->now - c->timer_at > SPLIT_TICK_NS || c->tickless;
 }
 
-/* Adds the time since the CPU's last switch to its running and idle sums. @gap: @prev came unseen; @ran: how long
- * the thread before it had the CPU, at most */
-static __always_inline void cpu_account(struct cpu_slot *c, struct task_struct *prev,
-					struct account_event *e, bool gap, __u64 ran)
-{
-	bool idle = !prev->pid;
-	__u64 since = e->cpu_since;
-
-	/* Before a missed switch, the CPU went on with what it did at the last one seen, as far as that is known. */
-	if (gap && c->since) {
-		__u64 until = idle ? e->now : account_arrival(since, e);
-
-		ran = c->current_idle ? 0 : account_min(ran, account_sub(until, since));
-		c->run_ns += ran;
-		c->idle_ns += account_sub(until, since) - ran;
-		since = until;
-	}
-	if (idle) {
-		c->idle_ns += account_sub(e->now, since);
-		c->busy_since = e->now;
-	} else {
-		c->run_ns += account_sub(e->now, since);
-	}
-}
-
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
@@ -195,7 +170,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct slot *out, *in = 0;
 	bool gap, late;
 	__u32 left = RING_YIELDED, lost_tid = 0;
-	__u64 stolen, ran = ~0ULL, cred, began;
+	__u64 stolen, ran = ACCOUNT_UNKNOWN, cred, began;
 
 	if (!c)
 		return 0;
@@ -244,7 +219,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	if (c->findings || !c->since)
 		missed_switch_in(prev, &e);
-	cpu_account(c, prev, &e, c->findings & SWITCH_GAP, ran);
+	account_cpu(c, &e, !prev->pid, c->findings & SWITCH_GAP, ran);
 	if (c->findings & SWITCH_GAP) /* for an idle thread the time of the switch is unknown */
 		record_switch(c, cpu, prev->pid ? account_arrival(e.cpu_since, &e) : e.cpu_since,
 			      (__u64)lost_tid << 32 | prev->pid, RING_SLEEP | RECORD_IN_SCOPE);

@@ -26,7 +26,7 @@ static __always_inline __u64 seed_since(struct task_struct *t, struct slot *s)
 	if (s->state == SLOT_RUNQUEUE)
 		return t->sched_info.last_queued ? t->sched_info.last_queued : arrival;
 	stint = seed_stint(t);
-	if (stint != ACCOUNT_STINT_UNKNOWN)
+	if (stint != ACCOUNT_UNKNOWN)
 		return arrival + stint;
 	s->flags |= SLOT_SINCE_EARLY;
 	return arrival;

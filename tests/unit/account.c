@@ -378,6 +378,40 @@ TEST(account, switches_out_never_reported)
 	assert_int_equal(s.run_ns + s.sleep_ns, 25 * 1000 * US);
 }
 
+/* Of a CPU whose last switch is 1 ms ago; a thread that leaves it now arrived 400 us ago. */
+TEST(account, what_a_cpu_did)
+{
+	static const struct {
+		const char *rule;
+		bool idle, gap, was_idle;
+		uint64_t ran, run, off;
+	} cases[] = {
+		{ "a thread ran", false, false, false, ACCOUNT_UNKNOWN, 1000, 0 },
+		{ "it was idle", true, false, true, ACCOUNT_UNKNOWN, 0, 1000 },
+		{ "idle until the switch that was missed", false, true, true, ACCOUNT_UNKNOWN, 400, 600 },
+		{ "another thread ran until then", false, true, false, 600 * US, 1000, 0 },
+		{ "another thread ran for a part of that", false, true, false, 100 * US, 500, 500 },
+		{ "another thread ran, for how long is unknown", false, true, false, ACCOUNT_UNKNOWN, 1000, 0 },
+		{ "a thread ran, then it was idle", true, true, false, 100 * US, 100, 900 },
+		{ "a thread ran, when it left is unknown", true, true, false, ACCOUNT_UNKNOWN, 1000, 0 },
+	};
+
+	FOR_EACH (c, cases) {
+		struct cpu_slot cpu = { .since = 1000 * US, .current_idle = c->was_idle };
+		struct account_event e = {
+			.now = 2000 * US,
+			.cpu_since = 1000 * US,
+			.last_arrival = 1600 * US + RQ,
+			.clock_offset = -RQ,
+			.stint_ns = ACCOUNT_UNKNOWN,
+		};
+
+		account_cpu(&cpu, &e, c->idle, c->gap, c->ran);
+		check(c->rule, "run_ns", cpu.run_ns, c->run * US);
+		check(c->rule, "idle_ns", cpu.idle_ns, c->off * US);
+	}
+}
+
 TEST(account, states_add_up_to_the_time_alive)
 {
 	static const uint32_t prev_states[] = { 0, 1, 2, 4, 0x402, 0x1000 };
@@ -416,8 +450,8 @@ TEST(account, how_long_it_ran_since_it_was_picked)
 		uint64_t want;
 	} cases[] = {
 		{ 120, false, 30 * US },                 { 100, false, 30 * US },
-		{ 99, false, ACCOUNT_STINT_UNKNOWN },    { -1, false, ACCOUNT_STINT_UNKNOWN },
-		{ 120, true, ACCOUNT_STINT_UNKNOWN },    { 99, true, ACCOUNT_STINT_UNKNOWN },
+		{ 99, false, ACCOUNT_UNKNOWN },          { -1, false, ACCOUNT_UNKNOWN },
+		{ 120, true, ACCOUNT_UNKNOWN },          { 99, true, ACCOUNT_UNKNOWN },
 	};
 
 	FOR_EACH (c, cases)
@@ -444,6 +478,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(account_switch_in), cmocka_unit_test(account_switch_out),
 		  cmocka_unit_test(account_what_the_hypervisor_took),
 		  cmocka_unit_test(account_switches_out_never_reported),
+		  cmocka_unit_test(account_what_a_cpu_did),
 		  cmocka_unit_test(account_how_long_it_ran_since_it_was_picked),
 		  cmocka_unit_test(account_states_add_up_to_the_time_alive),
 		  cmocka_unit_test(account_histogram_slots));
