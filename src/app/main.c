@@ -3,6 +3,7 @@
  * opens; later ones are reported after it has closed. */
 
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -49,9 +50,32 @@ static void read_settings(struct systop *s)
 	snprintf(theme.name, sizeof(theme.name), "%s", s->settings.theme); /* W keeps the file's value */
 }
 
-/* Finds the place of a trace before anything is recorded. */
-static int find_places(struct options *o)
+/* The file of -o, or of -w. One of /dev, such as /dev/stdout, has no folder to save in. */
+static const char *beside(const struct options *o)
 {
+	if (o->save_path)
+		return o->save_fd < 0 ? o->save_path : NULL;
+	return options_need(o, EXPORT_WINDOW) && o->file_fd < 0 ? o->file : NULL;
+}
+
+/* --on would find only hours later that it cannot save. */
+static int find_folder(struct systop *s)
+{
+	const char *file = beside(&s->options), *end = file ? strrchr(file, '/') : NULL;
+	char generated[PATH_MAX];
+	bool streams;
+	int fd;
+
+	if (end)
+		snprintf(s->folder, sizeof(s->folder), "%.*s", (int)(end + 1 - file), file);
+	snprintf(generated, sizeof(generated), "%.*ssystop-HOST-TIME.pb", PATH_MAX - 32, s->folder);
+	return s->options.trigger ? destination_check(generated, &fd, &streams) : 0;
+}
+
+/* Finds the places of traces before anything is recorded. */
+static int find_places(struct systop *s)
+{
+	struct options *o = &s->options;
 	bool streams;
 	struct stat st;
 	int err = 0;
@@ -65,7 +89,7 @@ static int find_places(struct options *o)
 		o->file_streams = !fstat(o->file_fd, &st) && !S_ISREG(st.st_mode);
 	if (!err && o->save_path)
 		err = destination_check(o->save_path, &o->save_fd, &streams);
-	return err;
+	return err ? err : find_folder(s);
 }
 
 /* Everything that is read and looked up as the invoker before the start. */
@@ -79,7 +103,7 @@ static int read_all(struct systop *s, int argc, char **argv)
 	if (!err) {
 		read_settings(s);
 		symbol_dirs_find(&s->options);
-		err = find_places(&s->options);
+		err = find_places(s);
 	}
 	invoker_end();
 	return err;

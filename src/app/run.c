@@ -315,7 +315,7 @@ static enum loop_verdict on_harvest(void *arg)
 static void on_save(void *arg)
 {
 	struct systop *s = arg;
-	const char *path = s->options.save_path ? s->options.save_path : s->sources.folder;
+	const char *path = s->options.save_path ? s->options.save_path : s->folder;
 
 	if (save_start(s->save, &export_trace, path, s->options.save_fd, "", NULL) == -EBUSY && !s->tui)
 		complain("not saved: a save is already in progress");

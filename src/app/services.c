@@ -367,17 +367,8 @@ static int samples(void *arg)
 	return collect_frequency(c, 0) ? collect_samples(c) : 0;
 }
 
-static void find_folder(struct services *from)
-{
-	const char *end = from->beside ? strrchr(from->beside, '/') : NULL;
-
-	if (end)
-		snprintf(from->folder, sizeof(from->folder), "%.*s", (int)(end + 1 - from->beside), from->beside);
-}
-
 void services_init(struct host *h, struct services *from)
 {
-	find_folder(from);
 	h->source = (struct source){
 		.arg = from,
 		.symbol = symbol,

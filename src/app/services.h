@@ -2,8 +2,6 @@
 #ifndef SYSTOP_APP_SERVICES_H
 #define SYSTOP_APP_SERVICES_H
 
-#include <limits.h>
-
 #include "app/config_write.h"
 #include "proc/topology.h"
 
@@ -25,8 +23,7 @@ struct services {
 	struct save *save;
 	const char *save_path; /* destination; NULL: a generated name */
 	int save_fd;           /* -1: none */
-	const char *beside;    /* file in whose folder files with generated names are; NULL: in the present one */
-	char folder[PATH_MAX]; /* that one, ending in "/"; "": the present one */
+	const char *folder;    /* of files with generated names, ending in "/"; "": the present one */
 	struct config_writer config;
 	const struct sink *output; /* of the screen */
 	struct topology_reader topology;

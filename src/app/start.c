@@ -50,14 +50,6 @@ static int on_table(void *arg, uint32_t file, int fd)
 	return collect_table(((struct systop *)arg)->collect, file, fd);
 }
 
-/* The file of -o, or of -w. One of /dev, such as /dev/stdout, has no folder to save in. */
-static const char *beside(const struct options *o)
-{
-	if (o->save_path)
-		return o->save_fd < 0 ? o->save_path : NULL;
-	return options_need(o, EXPORT_WINDOW) && o->file_fd < 0 ? o->file : NULL;
-}
-
 static int start_names(struct systop *s)
 {
 	struct names_options o = {
@@ -77,7 +69,7 @@ static int start_names(struct systop *s)
 		.containers = s->containers,
 		.save_path = s->options.save_path,
 		.save_fd = s->options.save_fd,
-		.beside = beside(&s->options),
+		.folder = s->folder,
 		.config = { .role = PROCESS_CONFIG },
 		.output = &s->output,
 		.topology = { .sys = TOPOLOGY_SYS },
@@ -105,7 +97,7 @@ static int start_save(struct systop *s)
 		.redact = s->sources.redact,
 		.arguments = s->options.args,
 		.window_s = s->options.window_s,
-		.folder = s->sources.folder,
+		.folder = s->folder,
 		.trigger = { .filter = s->when, .text = s->options.trigger, .limit = s->options.trigger_limit,
 			     .quiet_ns = s->options.window_s * 1000000000ULL },
 	};

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_APP_SYSTOP_H
 #define SYSTOP_APP_SYSTOP_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -59,6 +60,7 @@ struct systop {
 	struct settings settings;
 	const struct theme *theme; /* from the settings */
 	char notice[512];
+	char folder[PATH_MAX]; /* beside the file of -o or -w, see struct services */
 	struct command command;
 	struct target target;
 	char **argv;

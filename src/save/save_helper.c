@@ -174,6 +174,8 @@ static void done(struct save *s, const struct write_answer *a)
 		return;
 	}
 	save_close(s, 0, true);
+	if (*s->reason)
+		trigger_saved(&s->o.trigger);
 	if (s->beside && a->number) {
 		write_numbered(s->path, sizeof(s->path), s->exporter->suffix, a->number);
 		text_safe(s->safe, sizeof(s->safe), s->path, strlen(s->path));

@@ -51,9 +51,9 @@ static const struct row *find(const struct trigger *t, const struct tick *tick)
 /* Whether the limit allows another save now. */
 static bool allowed(const struct trigger *t, uint64_t now_ns)
 {
-	if (t->fired && now_ns - t->saves_ns[(t->fired - 1) % t->limit] < t->quiet_ns)
+	if (t->began_ns && now_ns - t->began_ns < t->quiet_ns)
 		return false;
-	return t->fired < t->limit || now_ns - t->saves_ns[t->fired % t->limit] >= HOUR_NS;
+	return t->saved < t->limit || now_ns - t->saves_ns[t->saved % t->limit] >= HOUR_NS;
 }
 
 bool trigger_fires(const struct trigger *t, const struct tick *tick, uint64_t now_ns, char *why, size_t size)
@@ -71,5 +71,10 @@ bool trigger_fires(const struct trigger *t, const struct tick *tick, uint64_t no
 
 void trigger_saves(struct trigger *t, uint64_t now_ns)
 {
-	t->saves_ns[t->fired++ % t->limit] = now_ns;
+	t->began_ns = now_ns;
+}
+
+void trigger_saved(struct trigger *t)
+{
+	t->saves_ns[t->saved++ % t->limit] = t->began_ns;
 }

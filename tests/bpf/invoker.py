@@ -10,11 +10,12 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tui"))
-from harness import SYSTOP, begin  # noqa: E402
+from harness import SYSTOP, Load, begin  # noqa: E402
 from manager import Manager  # noqa: E402
 from tmux import Terminal  # noqa: E402
 
@@ -76,6 +77,8 @@ def saves(command, env, owner):
         os.lchown(f"{f.mine}/link", owner, owner)
         done = run("-w", f"{f.mine}/link", "--duration", "0.2", command=command, env=env)
         assert done.returncode == 1 and not os.listdir(f.roots), (done, os.listdir(f.roots))
+        done = run("--json", "-n", "1", "--on", "cpu>=0", command=command, env=env, cwd=f.top)
+        assert done.returncode == 1 and "cannot save" in done.stderr and not done.stdout, done
 
 
 def root_in_a_users_folder():
@@ -92,6 +95,31 @@ def root_in_a_users_folder():
         os.chmod(f.mine, 0o777)
         done = run("-w", f"{f.mine}/trace", "--duration", "0.2")
         assert done.returncode == 0 and os.stat(f"{f.mine}/trace").st_uid == 0, done
+
+
+def on_without_a_folder():
+    """--on: a folder in which no file can be created is found before anything is recorded. A save that fails later does not
+    count for --on-limit."""
+    with Folder() as f:
+        done = run("--json", "-n", "1", "--on", "cpu>=0", cwd=f.mine)
+        assert done.returncode == 1 and not done.stdout, done
+        assert "cannot save systop-HOST-TIME.pb: Permission denied" in done.stderr, done
+        with subprocess.Popen([SYSTOP, "--json", "-d", "0.2", "--window", "1", "--on-limit", "1", "--on", "comm=md5sum"],
+                              cwd=f.roots, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as systop:
+            late = threading.Timer(20, systop.kill)
+            late.start()
+            systop.stdout.readline()
+            os.chmod(f.roots, 0o500)
+            with Load("md5sum", "/dev/zero"):
+                said = [systop.stderr.readline()]
+                while "cannot save" not in said[-1] and said[-1]:
+                    said.append(systop.stderr.readline())
+                os.chmod(f.roots, 0o700)
+                while "saved systop-" not in said[-1] and said[-1]:
+                    said.append(systop.stderr.readline())
+            late.cancel()
+            systop.terminate()
+        assert said[-1] and any("Permission denied" in line for line in said), said
 
 
 def by_a_group():
@@ -235,6 +263,7 @@ def main():
         os.environ.pop(key, None)
     tap.case("root: traces", saves, [SYSTOP], {}, 0)
     tap.case("root: a user's folder", root_in_a_users_folder)
+    tap.case("root: --on without a folder", on_without_a_folder)
     tap.case("sudo: traces", saves, [SYSTOP], SUDO, USER.pw_uid)
     tap.case("sudo: a group's folder", by_a_group)
     tap.case("root: a group's folder", root_by_a_group)

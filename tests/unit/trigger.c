@@ -89,8 +89,14 @@ TEST(trigger, a_block_that_has_ended)
 	model_free(m);
 }
 
-/* The quiet time and the limit of any hour count saves, not matches. */
-TEST(trigger, what_could_not_begin_does_not_count)
+static void save(struct trigger *t, uint64_t at)
+{
+	trigger_saves(t, at);
+	trigger_saved(t);
+}
+
+/* The quiet time counts from saves that began, and the limit of any hour counts those with a file; neither counts matches. */
+TEST(trigger, what_is_not_saved_does_not_count)
 {
 	struct filter_error error;
 	struct filter *filter = filter_parse("comm=dd", NULL, &error);
@@ -108,18 +114,24 @@ TEST(trigger, what_could_not_begin_does_not_count)
 	t = tick_end(m);
 	for (int i = 1; i <= 3; i++)
 		assert_true(trigger_fires(&when, t, i * SEC, why, sizeof(why)));
-	trigger_saves(&when, 3 * SEC);
+	save(&when, 3 * SEC);
 	assert_false(trigger_fires(&when, t, 32 * SEC, why, sizeof(why)));
 	assert_true(trigger_fires(&when, t, 33 * SEC, why, sizeof(why)));
-	trigger_saves(&when, 33 * SEC);
+	trigger_saves(&when, 33 * SEC); /* and fails */
+	assert_false(trigger_fires(&when, t, 62 * SEC, why, sizeof(why)));
+	assert_true(trigger_fires(&when, t, 63 * SEC, why, sizeof(why)));
+	save(&when, 63 * SEC);
 	assert_false(trigger_fires(&when, t, 1000 * SEC, why, sizeof(why)));
 	assert_false(trigger_fires(&when, t, 3602 * SEC, why, sizeof(why)));
 	assert_true(trigger_fires(&when, t, 3603 * SEC, why, sizeof(why)));
-	trigger_saves(&when, 3603 * SEC);
+	trigger_saves(&when, 3603 * SEC); /* and fails: the oldest file is no longer counted */
 	assert_false(trigger_fires(&when, t, 3632 * SEC, why, sizeof(why)));
 	assert_true(trigger_fires(&when, t, 3633 * SEC, why, sizeof(why)));
-	trigger_saves(&when, 3633 * SEC);
-	assert_false(trigger_fires(&when, t, 7202 * SEC, why, sizeof(why)));
+	save(&when, 3633 * SEC);
+	assert_false(trigger_fires(&when, t, 3662 * SEC, why, sizeof(why)));
+	assert_true(trigger_fires(&when, t, 3663 * SEC, why, sizeof(why)));
+	save(&when, 3663 * SEC);
+	assert_false(trigger_fires(&when, t, 7232 * SEC, why, sizeof(why)));
 	tick_put(t);
 	model_life_end(m, l);
 	model_free(m);
@@ -129,5 +141,5 @@ TEST(trigger, what_could_not_begin_does_not_count)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(trigger_time_in_d_is_that_of_the_thread), cmocka_unit_test(trigger_a_block_that_has_ended),
-		  cmocka_unit_test(trigger_what_could_not_begin_does_not_count));
+		  cmocka_unit_test(trigger_what_is_not_saved_does_not_count));
 }
