@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "app/config_file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <ini.h>
 #include <limits.h>
@@ -86,10 +87,22 @@ struct reading {
 	int line;
 	int wrong;         /* the invalid line, after which nothing is read; 0: none */
 	int too_long;      /* the first line that is too long for inih, 0: none */
-	bool goes_on;      /* the line began with a blank: its value continues the previous one */
+	bool named;        /* the section has a value that a line can continue, */
+	bool goes_on;      /* and this line does, as it begins with a blank */
 	char value[2048];
 	char error[128];
 };
+
+/* In place of a blank that would begin one. */
+#define NO_COMMENT '\1'
+
+/* From version 56 on, inih looks for comments in lines that continue a value, too. */
+static void keep_comments(char *buf)
+{
+	for (; *buf; buf++)
+		if (isspace((unsigned char)buf[0]) && buf[1] == ';')
+			*buf = NO_COMMENT;
+}
 
 /* For ini.h: fgets() that counts lines. */
 static char *read_line(char *buf, int size, void *arg)
@@ -104,9 +117,11 @@ static char *read_line(char *buf, int size, void *arg)
 		return NULL;
 	if (cut && !r->too_long && !strchr("#;", buf[strspn(buf, " \t")]))
 		r->too_long = r->line;
-	r->goes_on = *buf == ' ' || *buf == '\t';
 	if (*buf == '[') /* nothing before a section goes on in it */
-		*r->value = '\0';
+		r->named = false;
+	r->goes_on = r->named && (*buf == ' ' || *buf == '\t');
+	if (r->goes_on)
+		keep_comments(buf + strspn(buf, " \t"));
 	return buf;
 }
 
@@ -117,6 +132,9 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	size_t used = r->goes_on ? strlen(r->value) : 0;
 
 	snprintf(r->value + used, sizeof(r->value) - used, "%s%s", used ? " " : "", value);
+	for (char *at = r->value; (at = strchr(at, NO_COMMENT));)
+		*at = ' ';
+	r->named = *name;
 	/* Unknown settings are ignored: they can be from another version. */
 	if (settings_set(r->settings, section, name, r->value, r->line, r->error, sizeof(r->error)) == -EINVAL)
 		r->wrong = r->line;

@@ -44,7 +44,7 @@ static const char *break_before(const char *value, const char *end)
 	return NULL;
 }
 
-/* Where inih takes the rest of a value for a comment, which it does only in a setting's first line; NULL: nowhere. */
+/* Where the rest of a value is read as a comment, which it is only in a setting's first line; NULL: nowhere. */
 static const char *comment_in(const char *value)
 {
 	for (const char *at = value; *at; at++)

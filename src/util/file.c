@@ -105,14 +105,16 @@ char *file_gets(char *buf, int size, FILE *f, bool *cut)
 {
 	int c;
 
-	*cut = false;
 	buf[size - 2] = '\0';
 	if (!fgets(buf, size, f))
 		return NULL;
-	if (!buf[size - 2] || buf[size - 2] == '\n')
+	*cut = buf[size - 2] && buf[size - 2] != '\n';
+	if (!*cut)
 		return buf;
-	for (c = getc(f); c != '\n' && c != EOF; c = getc(f))
-		*cut = true;
+	buf[size - 2] = '\n';
+	do
+		c = getc(f);
+	while (c != '\n' && c != EOF);
 	return buf;
 }
 

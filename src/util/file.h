@@ -31,8 +31,8 @@ bool file_readable(int fd);
  * @mode: as for fopen(), but nothing is truncated. NULL with errno. */
 FILE *file_stream(int fd, const char *mode);
 
-/* file_gets - like fgets(), but skips the rest of a line that is longer than the buffer. @cut: set to whether it skipped
- * anything. */
+/* file_gets - like fgets(), but a line that does not fit with its newline is cut and has that: newer versions of inih read on
+ * until there is one. @cut: set to whether it was cut. */
 char *file_gets(char *buf, int size, FILE *f, bool *cut);
 
 /* file_seal - makes a memfd (MFD_ALLOW_SEALING) immutable for everyone. 0 or -errno. file_sealed - whether it is a

@@ -166,10 +166,10 @@ TEST(settings, file_names_the_first_error)
 	}
 }
 
-/* A value goes on in a line that begins with a blank, but not in the next section. */
+/* A value goes on in a line that begins with a blank, without comments, but not in the next section. */
 TEST(settings, file_with_blanks)
 {
-	static const char text[] = "[view]\nstart = threads\n[look]\n  color = always\n";
+	static const char text[] = "[keys]\nsearch = F3\n\t/ ;\n[look]\n  color = always ; as such\n";
 	char path[] = "/tmp/systop-settings-XXXXXX", notice[512];
 	int fd = mkstemp(path);
 	struct settings s;
@@ -184,6 +184,7 @@ TEST(settings, file_with_blanks)
 	unlink(path);
 	assert_string_equal(notice, "");
 	assert_int_equal(s.color, WHEN_ALWAYS);
+	assert_string_equal(s.keymap.keys[ACTION_SEARCH], "F3 / ;");
 }
 
 static void write_file(const char *path, const char *text)

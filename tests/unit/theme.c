@@ -10,6 +10,7 @@
 
 #include "tui/term/paint.h"
 #include "tui/term/theme.h"
+#include "util/file.h"
 
 static struct theme_files files = { .dir = "/tmp" };
 
@@ -111,6 +112,27 @@ TEST(theme, long_lines)
 	assert_string_equal(error, "line 2: too long");
 }
 
+/* inih 59 and newer read on until the end of a line. */
+TEST(theme, lines_that_are_cut_end)
+{
+	static const struct {
+		const char *line;
+		bool cut;
+	} lines[] = { { "12345\n", false }, { "123456\n", false }, { "123456\n", true }, { "123456\n", true }, { "1\n", false } };
+	char text[] = "12345\n123456\n1234567\n12345678\n1\n", buf[8];
+	FILE *f = fmemopen(text, strlen(text), "r");
+	bool cut;
+
+	assert_non_null(f);
+	FOR_EACH (l, lines) {
+		assert_non_null(file_gets(buf, sizeof(buf), f, &cut));
+		assert_string_equal(buf, l->line);
+		assert_int_equal(cut, l->cut);
+	}
+	assert_null(file_gets(buf, sizeof(buf), f, &cut));
+	fclose(f);
+}
+
 /* One error ends the reading: 200 lines in 4 files that include one another have more combinations than can be read. */
 TEST(theme, one_that_inherits_itself_is_not_read_for_ever)
 {
@@ -189,7 +211,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(theme_built_in_ones_load), cmocka_unit_test(theme_roles_inherit),
 		  cmocka_unit_test(theme_files_inherit),
 		  cmocka_unit_test(theme_errors_name_the_line_and_not_the_text),
-		  cmocka_unit_test(theme_long_lines),
+		  cmocka_unit_test(theme_long_lines), cmocka_unit_test(theme_lines_that_are_cut_end),
 		  cmocka_unit_test(theme_one_that_inherits_itself_is_not_read_for_ever),
 		  cmocka_unit_test(theme_files_are_the_users),
 		  cmocka_unit_test(theme_bright_colours_of_a_terminal_with_8));
