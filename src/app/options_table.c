@@ -21,7 +21,7 @@ static const struct argp_option own_options[] = {
 	{ "duration", KEY_DURATION, "SEC", 0, "end after SEC, at least 0.1 (also 500ms, 5m, 2h), with or without a screen", 1 },
 	{ "sort", 's', "COLUMN", 0, "sort the screen, or the tables of -b, by this column; -s help lists the columns", 1 },
 	{ "filter", KEY_FILTER, "EXPR", 0, "show only what matches, on the screen and with -b and --json: 'cg:api !kworker cpu>5 runq.p99>1ms state=D'", 1 },
-	{ "freq", 'F', "HZ", 0, "samples per second on each CPU, 1 to 9999 (default 99); 0: none", 1 },
+	{ "freq", 'F', "HZ", 0, "samples per second on each CPU, 1 to 9999, at most kernel.perf_event_max_sample_rate (default 99); 0: none", 1 },
 	{ "clock", KEY_CLOCK, "KIND", 0, "sampling event: cycles if the CPU counts them (default), or cpu: its clock", 1 },
 	{ "self", KEY_SELF, 0, 0, "sample systop itself, too", 1 },
 	{ "all-cpus", KEY_ALL_CPUS, 0, 0, "sample isolated and nohz_full CPUs, too", 1 },

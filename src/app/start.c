@@ -133,7 +133,14 @@ static int open_screen(struct systop *s)
 	return s->tui ? 0 : -EIO;
 }
 
-/* Reports missing cgroups before the screen opens, and on it. */
+/* Reports it before the screen opens, and on it. */
+static void warn(struct systop *s, const char *text)
+{
+	complain("%s", text);
+	if (!*s->notice)
+		snprintf(s->notice, sizeof(s->notice), "%s", text);
+}
+
 static void warn_of_cgroups(struct systop *s)
 {
 	const char *text = NULL;
@@ -143,11 +150,19 @@ static void warn_of_cgroups(struct systop *s)
 	else if (namespaces_cgroup())
 		text = "inside a cgroup namespace: cgroups outside of it have no names; fix: docker run --cgroupns=host ..., "
 		       "nsenter -t 1 -C systop";
-	if (!text)
-		return;
-	complain("%s", text);
-	if (!*s->notice)
-		snprintf(s->notice, sizeof(s->notice), "%s", text);
+	if (text)
+		warn(s, text);
+}
+
+static void warn_of_frequency(struct systop *s)
+{
+	int asked = s->options.frequency, most = collect_frequency(s->collect, 0);
+	char text[192];
+
+	snprintf(text, sizeof(text), "-F %d: the kernel allows only %d samples per second; fix: sysctl -w "
+		 "kernel.perf_event_max_sample_rate=%d", asked, most, asked);
+	if (most < asked)
+		warn(s, text);
 }
 
 /* Whether there was no error so far; if so, logs the next step. */
@@ -269,8 +284,10 @@ int start(struct systop *s)
 	}
 	if (!err)
 		err = start_collect(s, controller, limits);
-	if (!err)
+	if (!err) {
+		warn_of_frequency(s);
 		err = check_recorder(s);
+	}
 	if (next(err, "start what finds names"))
 		err = start_names(s);
 	if (!err)

@@ -158,10 +158,7 @@ bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16])
 int collect_frequency(struct collect *c, int hz)
 {
 	if (hz) {
-		long start, most;
-
-		samplers_rate(c->samplers, &start, &most);
-		c->frequency = most && hz > most ? most : hz; /* the kernel refuses more */
+		c->frequency = samplers_allowed(hz);
 		samplers_set_frequency(c->samplers, collect_samples(c));
 	}
 	return c->frequency;

@@ -208,7 +208,6 @@ struct collect *collect_new(const struct collect_options *o, struct model *model
 	c->cgroups = cgroups;
 	c->set = (struct collector_set){ collectors, c->states, COLLECTOR_COUNT };
 	c->nr_cpus = libbpf_num_possible_cpus();
-	c->frequency = o->frequency;
 	c->rarely = c->more_rarely = c->waits_rarely = 1;
 	budget_init(&c->budget, collectors, COLLECTOR_COUNT, o,
 		    (uint64_t[]){ [BUDGET_CPU] = o->max_cpu, [BUDGET_MEMORY] = o->max_memory });

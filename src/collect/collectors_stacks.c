@@ -50,7 +50,8 @@ static int samplers_attach(struct collect *c)
 	const struct collect_options *o = c->options;
 	uint64_t from, to;
 
-	c->samplers = samplers_new(c->skel->progs.sample, c->online, o->frequency, o->all_cpus, o->cpu_clock);
+	c->frequency = samplers_allowed(o->frequency);
+	c->samplers = samplers_new(c->skel->progs.sample, c->online, c->frequency, o->all_cpus, o->cpu_clock);
 	if (!c->samplers)
 		return -ENOMEM;
 	c->shared->sampler_timer = !samplers_cycles(c->samplers);

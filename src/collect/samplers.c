@@ -215,6 +215,13 @@ static long rate_now(void)
 	return sscanf(line, "%ld", &rate) == 1 ? rate : 0;
 }
 
+int samplers_allowed(int frequency)
+{
+	long most = rate_now();
+
+	return most && frequency > most ? most : frequency;
+}
+
 void samplers_rate(const struct samplers *s, long *start, long *now)
 {
 	*start = s->rate;
@@ -408,15 +415,15 @@ void samplers_health(const struct samplers *s, const struct cpu_slot *cpus, int 
 	long from, now;
 
 	samplers_state(s, &running, &wanted, &hz, &event);
+	samplers_rate(s, &from, &now);
 	if (!hz)
 		health_add(h, "Probes", "sample", HEALTH_OFF, "by -F 0: + in the flamegraph starts it");
 	else if (running < wanted)
 		health_add(h, "Probes", "sample", HEALTH_DEGRADED,
 			   "on %d of %d CPUs: perf events cannot be opened on the others%s", running, wanted, rights());
 	else
-		health_add(h, "Probes", "sample", HEALTH_ON, "running threads, %d times per second on %d CPUs, by %s",
-			   hz, running, event);
-	samplers_rate(s, &from, &now);
+		health_add(h, "Probes", "sample", HEALTH_ON, "running threads, %d times per second%s on %d CPUs, by %s", hz,
+			   hz == now ? " (kernel.perf_event_max_sample_rate)" : "", running, event);
 	if (now < from)
 		health_add(h, "Probes", "sample rate", HEALTH_DEGRADED,
 			   "kernel.perf_event_max_sample_rate fell from %ld to %ld: samples took long; see --clock=cpu", from, now);

@@ -58,6 +58,9 @@ int samplers_try(void);
 /* samplers_cycles - whether samples are by the processor's cycles, or by a clock. */
 bool samplers_cycles(const struct samplers *s);
 
+/* samplers_allowed - @frequency, or the most that the kernel allows now, which refuses more. */
+int samplers_allowed(int frequency);
+
 /* samplers_rate - kernel.perf_event_max_sample_rate when the samplers were created, and now; 0: it cannot be read. */
 void samplers_rate(const struct samplers *s, long *start, long *now);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bad input and bad conditions: the message, the exit status, and that nothing is left behind."""
 
+import json
 import os
 import re
 import signal
@@ -11,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
-from harness import SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, bpf_of, load_path, other_types  # noqa: E402
+from harness import SYSTOP, Cgroup, Load, begin, bpf_ids, bpf_left, bpf_of, load_path, other_types, sampled  # noqa: E402
 from tmux import Terminal  # noqa: E402
 
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -256,6 +257,16 @@ def lowered_rate():
         assert status == 0 and not err, (then, status, err)
 
 
+def too_often():
+    """The kernel refuses samples above its limit: as many as it allows are taken, and the message says so."""
+    where = "/proc/sys/kernel/perf_event_max_sample_rate"
+    with Load("md5sum", "/dev/zero") as load:
+        status, out, err = with_file(where, "500\n", "--json", "-F", "2000", "-d", "0.5", "-n", "2")
+    assert status == 0 and "-F 2000: the kernel allows only 500 samples per second; fix: sysctl -w " in err, (status, err)
+    taken = sampled(json.loads(out.splitlines()[-1]), load.pid, 500)
+    assert 0.5 < taken < 1.5, f"{taken:.2f} of the samples"
+
+
 def few_files():
     """With the fewest open files that it starts with, systop also shows a detail, saves a trace, and writes its config and log."""
     with tempfile.NamedTemporaryFile() as cpus:
@@ -401,6 +412,7 @@ def main():
     tap.case("a slow clock", slow_clock)
     tap.case("a clock that changes", clock_that_changes)
     tap.case("a sample rate that fell", lowered_rate)
+    tap.case("more samples than the kernel allows", too_often)
     tap.case("few open files", few_files)
     tap.case("what works without root", without_root)
     for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"):
