@@ -173,7 +173,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_SCHEMA:
 		return options_set_output(o, OUTPUT_SCHEMA);
 	case KEY_FILTER:
-		return options_set_filter("--filter", &o->filter, arg);
+		return options_set_filter("--filter", &o->filter, arg, false);
 	case KEY_ASCII:
 		return options_add_setting(o, "--ascii", "look", "ascii", "always");
 	case KEY_COLOR:

@@ -76,7 +76,7 @@ int options_add_setting(struct options *o, const char *option, const char *secti
 int options_set_delay(struct options *o, const char *arg);
 int options_set_sort(struct options *o, const char *arg);
 int options_set_theme(struct options *o, const char *arg);
-int options_set_filter(const char *option, const char **to, const char *arg);
+int options_set_filter(const char *option, const char **to, const char *arg, bool of_threads);
 int options_set_trigger(struct options *o, const char *arg);
 
 #endif

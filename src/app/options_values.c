@@ -298,15 +298,18 @@ int options_set_theme(struct options *o, const char *arg)
 	return options_add_setting(o, "--theme", "look", "theme", arg);
 }
 
-/* Stores the filter expression of @option in *@to. */
-int options_set_filter(const char *option, const char **to, const char *arg)
+/* Stores the filter expression of @option in *@to. @of_threads: other rows are never matched. */
+int options_set_filter(const char *option, const char **to, const char *arg, bool of_threads)
 {
 	struct filter_error error;
 	struct filter *f = filter_parse(arg, user_lookup, &error);
+	bool never = f && of_threads && !filter_suits_threads(f);
 	char safe[512];
 
 	filter_free(f);
 	*to = arg;
+	if (never)
+		return options_bad_value(option, arg, "a thread has no mem and no threads: rss is its process's memory");
 	if (f)
 		return 0;
 	text_safe(safe, sizeof(safe), arg, strlen(arg));
@@ -321,5 +324,5 @@ int options_set_trigger(struct options *o, const char *arg)
 {
 	if (!arg[strspn(arg, " ")])
 		return options_bad_value("--on", arg, "expected an expression, such as 'runq.p99>20ms'");
-	return options_set_filter("--on", &o->trigger, arg);
+	return options_set_filter("--on", &o->trigger, arg, true);
 }

@@ -34,6 +34,9 @@ typedef int filter_user(const char *name, uint32_t *uid);
 struct filter *filter_parse(const char *text, filter_user *user, struct filter_error *error);
 void filter_free(struct filter *f);
 
+/* filter_suits_threads - whether no term asks for a value that only processes or cgroups have. */
+bool filter_suits_threads(const struct filter *f);
+
 /* filter_match - whether a row of a tick passes. NULL passes every row. An unknown value fails every comparison, as
  * does a property that the row does not have (a cgroup's user). */
 bool filter_match(const struct filter *f, const struct row *r, const struct tick *t);

@@ -210,6 +210,15 @@ static bool term_match(const struct term *t, const struct row *r, const struct t
 	return m->result;
 }
 
+bool filter_suits_threads(const struct filter *f)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		if (f->terms[i].key == KEY_THREADS ||
+		    (f->terms[i].key == KEY_METRIC && metrics[f->terms[i].metric].level == LEVEL_OF_CGROUPS))
+			return false;
+	return true;
+}
+
 bool filter_match(const struct filter *f, const struct row *r, const struct tick *tick)
 {
 	for (size_t i = 0; f && i < f->nr; i++)

@@ -472,7 +472,7 @@ def names_taken(preexec):
             with open(f"{d}/{name}", "w") as f:
                 f.write("another's")
         for number in 2, 3:
-            done = subprocess.run([SYSTOP, "-b", "-d", "0.2", "-n", "3", "--on", "threads>0", "-o", f"{d}/x"], capture_output=True,
+            done = subprocess.run([SYSTOP, "-b", "-d", "0.2", "-n", "3", "--on", "tid>0", "-o", f"{d}/x"], capture_output=True,
                                   text=True, check=False, timeout=120, preexec_fn=preexec)
             new = set(os.listdir(d)) - set(taken)
             assert len(new) == number - 1 and all(is_trace(f"{d}/{name}") for name in new), (new, done)
@@ -488,7 +488,7 @@ def beside():
     for option in "-o", "-w":
         with folder() as d, folder() as elsewhere:
             done = subprocess.run([os.path.abspath(SYSTOP), option, f"{d}/trace", "--duration", "1", "-d", "0.3", "--on",
-                                   "threads>0"], capture_output=True, text=True, check=False, timeout=120, cwd=elsewhere)
+                                   "tid>0"], capture_output=True, text=True, check=False, timeout=120, cwd=elsewhere)
             files = sorted(os.listdir(d))
             assert not done.returncode and len(files) == 2 and files[0].startswith("systop-") and files[1] == "trace", (files, done)
             assert all(is_trace(f"{d}/{name}") for name in files) and not os.listdir(elsewhere), os.listdir(elsewhere)

@@ -95,7 +95,7 @@ def memory():
     """A limit that cannot be kept is reported, and only details that make room are left out. --on reports once that nothing is
     recorded, and goes on; SIGUSR1 reports it, too."""
     with tempfile.TemporaryDirectory() as folder, \
-         Systop("-d", "0.2", "-n", "6", "--max-mem", "8M", "--window", "1", "--window-mem", "64M", "--on", "threads>0",
+         Systop("-d", "0.2", "-n", "6", "--max-mem", "8M", "--window", "1", "--window-mem", "64M", "--on", "tid>0",
                 "-o", f"{folder}/trace") as s:
         while s.line()["shed"] != ["recorder"]:
             pass
@@ -105,7 +105,7 @@ def memory():
         said = s.proc.stderr.read().decode()
     assert lines[-1]["shed"] == ["recorder"], lines[-1]["shed"]
     why = "systop: not saved: the recorder is left out, or has no memory (fix: a higher --max-cpu, --max-mem or --window-mem)"
-    assert said.count(f"{why}; threads>0: ") == said.count(f"{why}\n") == 1, said
+    assert said.count(f"{why}; tid>0: ") == said.count(f"{why}\n") == 1, said
     with Systop("-d", "0.2", "-n", "6", "--max-mem", "100G", "--max-cpu", "1000") as s:
         lines = s.rest()
     assert len(lines) == 6 and not any(line["shed"] for line in lines), lines

@@ -182,8 +182,8 @@ TEST(options, together)
 /* What would silently mean something else, or nothing, is refused. */
 TEST(options, refused)
 {
-	static const char *const good[] = { "--on=d>1s", "--window-mem=1K", "--at=+1 -w f", "--at=+1 -o f --duration 5",
-					    "--at=+1 --check",
+	static const char *const good[] = { "--on=d>1s", "--on=rss>2G", "--filter=mem>2G", "--window-mem=1K", "--at=+1 -w f",
+					    "--at=+1 -o f --duration 5", "--at=+1 --check",
 					    "--window=0" };
 	static const char *const bad[] = { "--on=", "--window-mem=0", "--window-mem=0M", "--at=+1", "--at=+1 -b",
 					   "--on=d>1s --window=0" };
@@ -213,6 +213,10 @@ TEST(options, bad_values)
 		{ "--color=red", "bad value for --color: \"red\"", "expected one of: auto always never" },
 		{ "--filter=cpu>x", "bad value for --filter: not a number: x", "cpu>x" },
 		{ "--on=cpu>x", "bad value for --on: not a number: x", "cpu>x" },
+		{ "--on=mem>2G", "bad value for --on: \"mem>2G\"",
+		  "a thread has no mem and no threads: rss is its process's memory" },
+		{ "--on=!threads>500", "bad value for --on: \"!threads>500\"",
+		  "a thread has no mem and no threads: rss is its process's memory" },
 	};
 
 	FOR_EACH (c, cases) {
