@@ -174,32 +174,45 @@ int config_parse(struct settings *s, FILE *file, char *why, size_t size)
 	return line > 0 ? line : line ? r.line : r.too_long;
 }
 
+/* NULL: it does not exist, or @notice has the reason. */
+static FILE *open_config(const char *path, const char *safe, char *notice, size_t size)
+{
+	const char *why = NULL;
+	FILE *file = path_read(path, invoker()->uid, &why);
+
+	if (why)
+		snprintf(notice, size, "%s %s", safe, why);
+	else if (!file && errno != ENOENT && errno != ENOTDIR)
+		snprintf(notice, size, "%s cannot be read: %s; defaults are used", safe, strerror(errno));
+	return file;
+}
+
+/* Returns whether the file exists. */
+static bool read_config(struct settings *s, const char *path, char *notice, size_t size)
+{
+	char safe[256], error[128];
+	FILE *file;
+	int line;
+
+	text_safe(safe, sizeof(safe), path, strlen(path));
+	file = open_config(path, safe, notice, size);
+	if (!file)
+		return *notice;
+	line = config_parse(s, file, error, sizeof(error));
+	fclose(file);
+	if (line)
+		snprintf(notice, size, "%s, line %d: %s; defaults are used", safe, line, error);
+	return true;
+}
+
 void config_read(struct settings *s, char *notice, size_t size)
 {
-	char path[PATH_MAX], safe[256], error[128];
-	const char *why = NULL;
-	FILE *file = NULL;
-	int line;
+	bool exists;
 
 	*notice = '\0';
 	find_user_file();
-	snprintf(path, sizeof(path), "%s", user_file);
-	if (*path)
-		file = path_read(path, invoker()->uid, &why);
-	unused = *path && !file && errno != ENOENT;
-	if (!file && !why) {
-		snprintf(path, sizeof(path), "%s", ETC_FILE);
-		file = path_read(path, invoker()->uid, &why);
-	}
-	text_safe(safe, sizeof(safe), path, strlen(path));
-	if (why)
-		snprintf(notice, size, "%s %s", safe, why);
-	if (!file)
-		return;
-	line = config_parse(s, file, error, sizeof(error));
-	fclose(file);
-	if (!line)
-		return;
-	snprintf(notice, size, "%s, line %d: %s; defaults are used", safe, line, error);
-	unused = !strcmp(path, user_file);
+	exists = *user_file && read_config(s, user_file, notice, size);
+	unused = *notice;
+	if (!exists)
+		read_config(s, ETC_FILE, notice, size);
 }

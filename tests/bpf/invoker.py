@@ -152,10 +152,24 @@ def reads(command, env, owner):
         for path, read in ((f"{f.mine}/rc", True), (f"{f.roots}/rc", not owner)):
             done = run("--print-config", command=command, env={**env, "SYSTOPRC": path})
             assert done.returncode == 0 and ("sort = d_ns" in done.stdout) == read, (path, done)
+            assert (f"{path} cannot be read: Permission denied; defaults" in done.stderr) == (not read), (path, done)
         write(f"{f.roots}/theme", f"{SECRET} = red\n")
         done = run("--theme", f"{f.roots}/theme", "-V", command=command, env=env)
         assert done.returncode == 2 and SECRET not in done.stderr, done
-        assert ("line 1" in done.stderr) == (not owner), done.stderr
+        assert ("Permission denied" if owner else "line 1") in done.stderr, done.stderr
+
+
+def instead_of_the_users():
+    """The config of the host is read only if the user's file does not exist."""
+    with Folder() as f:
+        for name in ("passwd", "group"):
+            shutil.copy(f"/etc/{name}", f.top)
+        os.mkdir(f"{f.top}/systop")
+        write(f"{f.top}/systop/systoprc", "[view]\nsort = d_ns\n", mode=0o644)
+        command = ["unshare", "-m", "sh", "-c", f'mount --bind {f.top} /etc && exec "$@"', "sh", SYSTOP]
+        for path, read in ((f"{f.mine}/rc", True), ("/dev/null/rc", True), (f"{f.roots}/rc", False)):
+            done = run("--print-config", command=command, env={**SUDO, "SYSTOPRC": path})
+            assert done.returncode == 0 and ("sort = d_ns" in done.stdout) == read, (path, done)
 
 
 def writes_config(env, owner):
@@ -274,6 +288,7 @@ def main():
     tap.case("root: config and themes", reads, [SYSTOP], {}, 0)
     tap.case("sudo: config and themes", reads, [SYSTOP], SUDO, USER.pw_uid)
     tap.case("ambient capabilities: config and themes", reads, [*AMBIENT, SYSTOP], {}, USER.pw_uid)
+    tap.case("sudo: the config of the host", instead_of_the_users)
     tap.case("file capabilities", file_capabilities)
     tap.case("root: W", writes_config, {}, 0)
     tap.case("sudo -E: W", writes_config, SUDO, USER.pw_uid)

@@ -175,6 +175,7 @@ static FILE *theme_open(const char *name, const struct theme_files *files, const
 {
 	char path[4096 + 300];
 
+	errno = ENOENT;
 	for (int i = 0; i < NR_BUILTIN; i++)
 		if (!strcmp(builtin[i].name, name))
 			return fmemopen((char *)builtin[i].text, strlen(builtin[i].text), "r");
@@ -200,7 +201,7 @@ static int theme_parse(struct parser *p, const char *name)
 	}
 	p->file = theme_open(name, p->files, &why);
 	if (!p->file) {
-		snprintf(p->error, p->size, "%s", why ? why : "no such theme");
+		snprintf(p->error, p->size, "%s", why ? why : errno == ENOENT ? "no such theme" : strerror(errno));
 		return -ENOENT;
 	}
 	p->line = 0;
