@@ -3,6 +3,7 @@
 #define SYSTOP_APP_OPTIONS_H
 
 #include <argp.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,6 +69,7 @@ struct options {
 	const char *trigger;     /* --on, checked; NULL: none */
 	unsigned int trigger_limit; /* files per hour */
 	const char *shell;       /* of --completions, checked */
+	char theme[2 * PATH_MAX]; /* --theme: the last path that is not absolute, as such */
 	struct setting_option *settings;
 	size_t nr_settings, settings_room;
 	const char **cgroups;    /* -c, as given */

@@ -4,9 +4,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/config_file.h"
 #include "proc/user.h"
@@ -286,12 +288,17 @@ int options_set_sort(struct options *o, const char *arg)
 	return options_add_setting(o, "-s", "view", "sort", m == METRIC_COUNT ? arg : metrics[m].name);
 }
 
+/* W writes it for starts in other folders, too. */
 int options_set_theme(struct options *o, const char *arg)
 {
 	struct theme_files files;
 	struct theme theme;
-	char error[256];
+	char error[256], folder[PATH_MAX];
 
+	if (*arg != '/' && strchr(arg, '/') && getcwd(folder, sizeof(folder))) {
+		snprintf(o->theme, sizeof(o->theme), "%s/%s", folder, arg);
+		arg = o->theme;
+	}
 	config_themes(&files);
 	if (theme_load(&theme, arg, &files, error, sizeof(error)))
 		return options_bad_value("--theme", arg, error);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "app/options.h"
 #include "export/exporter.h"
@@ -12,6 +13,7 @@
 #include "save/capture_plan.h"
 #include "util/clock.h"
 #include "util/fail.h"
+#include "util/invoker.h"
 
 #define SEC 1000000000ULL
 
@@ -231,6 +233,27 @@ TEST(options, bad_values)
 	}
 }
 
+/* The config that W writes is read in any folder. */
+TEST(options, paths_of_themes)
+{
+	char path[] = "/tmp/systop-theme-XXXXXX", line[64], absolute[64];
+	int fd = mkstemp(path);
+	struct options o;
+
+	assert_int_equal(invoker_find(), 0);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(chdir("/tmp"), 0);
+	snprintf(line, sizeof(line), "--theme ./%s --theme %s", strrchr(path, '/') + 1, path);
+	snprintf(absolute, sizeof(absolute), "/tmp/./%s", strrchr(path, '/') + 1);
+	assert_int_equal(parse(&o, line), EXIT_STATUS_OK);
+	assert_int_equal(o.nr_settings, 2);
+	assert_string_equal(o.settings[0].value, absolute);
+	assert_string_equal(o.settings[1].value, path);
+	options_fini(&o);
+	unlink(path);
+}
+
 /* A filter that the screen would cut is refused; other outputs take any. */
 TEST(options, long_filters)
 {
@@ -329,7 +352,8 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(options_durations), cmocka_unit_test(options_interval_and_count),
 		  cmocka_unit_test(options_sorting),
 		  cmocka_unit_test(options_threads), cmocka_unit_test(options_together), cmocka_unit_test(options_refused),
-		  cmocka_unit_test(options_bad_values), cmocka_unit_test(options_long_filters),
+		  cmocka_unit_test(options_bad_values), cmocka_unit_test(options_paths_of_themes),
+		  cmocka_unit_test(options_long_filters),
 		  cmocka_unit_test(options_long_recordings), cmocka_unit_test(options_a_recording_later),
 		  cmocka_unit_test(options_times_of_day));
 }
