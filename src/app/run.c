@@ -459,8 +459,11 @@ static void run_loop(struct systop *s, int *signal_number)
 		.child = s->command.pid,
 	};
 	const struct loop_ops *ops = screen ? &screen_ops : &batch_ops;
-	enum loop_verdict verdict = loop_run(&o, ops, s, signal_number, &s->command.status);
+	enum loop_verdict verdict;
 
+	if (screen) /* the first refresh is no interval of -n */
+		s->ticks--;
+	verdict = loop_run(&o, ops, s, signal_number, &s->command.status);
 	verdict = finish_output(s, verdict, signal_number);
 	if (window && verdict != LOOP_FAILED) {
 		finish_trace(s, *signal_number);

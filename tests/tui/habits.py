@@ -227,7 +227,7 @@ def everything():
 def started(seconds, first, *args):
     """The time from the first screen to the shell's prompt."""
     with Terminal(80, 24) as t:
-        t.run(" ".join([SYSTOP, *args, "--duration", str(seconds)]))
+        t.run(" ".join([SYSTOP, *args]))
         t.wait(first)
         pid = t.systop_pid()
         began = time.monotonic()
@@ -389,8 +389,9 @@ def main():
     tap.case("every key of htop", every_key_of_htop)
     tap.case("TIME+ is the kernel's", cpu_time)
     tap.case("3 and f", everything)
-    tap.case("--duration ends the screen", started, 3, "TID")
-    tap.case("--duration ends any view", started, 3, r"\[4:Latency\]", "--view", "latency", "-d", "10")
+    tap.case("--duration ends the screen", started, 3, "TID", "--duration", "3")
+    tap.case("--duration ends any view", started, 3, r"\[4:Latency\]", "--view", "latency", "-d", "10", "--duration", "3")
+    tap.case("-n ends the screen after its intervals", started, 3, "TID", "-d", "3", "-n", "1")
     tap.case("-- COMMAND", command)
     tap.case("-H", threads_first)
     tap.case("-t", one_thread)
