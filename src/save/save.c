@@ -78,6 +78,7 @@ static int ask_stack(void *arg, uint32_t id, const struct stack_entry *e, const 
 
 void save_cancel(struct save *s)
 {
+	save_read_answers(s); /* the file may be there already */
 	if (s->state != SAVE_IDLE)
 		save_close(s, -ECANCELED, true);
 }

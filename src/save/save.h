@@ -69,7 +69,7 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
  */
 int save_content(struct save *s, const struct exporter *as, const char *path, int fd, int content);
 
-/* save_cancel - stops saving; no file is left. */
+/* save_cancel - stops saving; no file is left, unless it is complete already: save_text() reports that. */
 void save_cancel(struct save *s);
 bool save_busy(const struct save *s);
 

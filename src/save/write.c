@@ -258,6 +258,8 @@ static int publish(struct job *job, struct write_answer *a)
 	if (job->path.folder < 0 || job->stream)
 		return 0;
 	err = sync_file(job);
+	if (!err && !report_progress(job, 100)) /* saving was cancelled while the disk was slow */
+		err = -ECANCELED;
 	if (!err)
 		err = job->beside ? put_beside(job, &a->number) : replace(job, job->path.name);
 	if (!err)

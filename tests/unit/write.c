@@ -13,7 +13,89 @@
 
 #include "export/exporter.h"
 #include "folder.h"
+#include "helper/helper.h"
 #include "helper/message.h"
+#include "save/save.h"
+
+static pid_t writer; /* the helper that save_content() started */
+static bool stops;   /* before the file is on the disk */
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+	if (stops)
+		raise(SIGSTOP);
+	stops = false;
+	return __real_fsync(fd);
+}
+
+int __wrap_helper_open(int role, struct helper *h);
+int __wrap_helper_open(int role, struct helper *h)
+{
+	int pair[2];
+
+	(void)role;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	writer = fork();
+	if (!writer) {
+		close(pair[0]);
+		write_run(pair[1]);
+		_exit(0);
+	}
+	close(pair[1]);
+	fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	*h = (struct helper){ .socket = pair[0] };
+	return 0;
+}
+
+int __wrap_collect_nr_cpus(const struct collect *c);
+int __wrap_collect_nr_cpus(const struct collect *c)
+{
+	(void)c;
+	return 1;
+}
+
+/* Cancels a save when its helper has ended, or just before the file is on the disk. Returns what is reported. */
+static const char *cancelled(const char *path, bool halfway)
+{
+	static const struct save_options o;
+	struct save *s = save_new(&o);
+	int content = memfd_create("content", MFD_CLOEXEC), status;
+	static char text[512];
+
+	assert_int_equal(ftruncate(content, 4096), 0);
+	stops = halfway;
+	assert_int_equal(save_content(s, &export_trace, path, -1, content), 0);
+	assert_int_equal(waitpid(writer, &status, WUNTRACED), writer);
+	assert_int_equal(WIFSTOPPED(status), halfway);
+	save_cancel(s);
+	assert_false(save_busy(s));
+	if (halfway) {
+		kill(writer, SIGCONT);
+		assert_int_equal(waitpid(writer, &status, 0), writer);
+	}
+	snprintf(text, sizeof(text), "%s", save_text(s));
+	save_free(s);
+	close(content);
+	return text;
+}
+
+TEST(write, cancelled_before_the_file_is_on_the_disk)
+{
+	const char *path = in_folder("halfway");
+
+	assert_string_equal(cancelled(path, true), "not saved: cancelled");
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+TEST(write, cancelled_when_the_file_is_there)
+{
+	const char *path = in_folder("whole");
+
+	assert_non_null(strstr(cancelled(path, false), "saved /"));
+	assert_int_equal(access(path, F_OK), 0);
+}
 
 /* It is known to be a FIFO before its reader, who may pause, has taken anything. */
 TEST(write, a_reader_that_has_not_begun)
@@ -54,7 +136,11 @@ TEST(write, a_reader_that_has_not_begun)
 
 int main(void)
 {
-	const struct CMUnitTest cases[] = { cmocka_unit_test(write_a_reader_that_has_not_begun) };
+	const struct CMUnitTest cases[] = {
+		cmocka_unit_test(write_a_reader_that_has_not_begun),
+		cmocka_unit_test(write_cancelled_before_the_file_is_on_the_disk),
+		cmocka_unit_test(write_cancelled_when_the_file_is_there),
+	};
 
 	return cmocka_run_group_tests(cases, folder_new, folder_drop);
 }
