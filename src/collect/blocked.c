@@ -328,13 +328,14 @@ static void pass_failed(struct blocked *b)
 {
 	uint32_t kept = 0, sick = b->o.shared->peek_slot;
 	pid_t tgid = sick && sick < b->o.max_slots ? tgid_of(&b->known[sick]) : 0;
+	bool began = worker_busy(&b->peek); /* otherwise none of them was requested yet */
 
 	worker_failed(&b->peek);
 	b->o.shared->peek_slot = 0;
 	for (uint32_t i = 0; i < b->nr_asked; i++) {
 		uint32_t index = b->asked[i];
 
-		if (!b->o.wanted[index] || !b->known[index].since)
+		if (!b->known[index].since || (began && !b->o.wanted[index]))
 			continue;
 		if (index == sick || (tgid && tgid_of(&b->known[index]) == tgid)) {
 			b->known[index].without_user = true;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ticks.h"
 
+#include <fcntl.h>
+#include <sys/socket.h>
+
 #include "collect/blocked.h"
+#include "helper/helper.h"
 #include "model/sample.h"
 
 #define SLEEPERS 5000 /* more than two ticks' lists have room for */
@@ -47,7 +51,45 @@ TEST(blocked, all_sleepers_are_reported_while_stacks_are_shed)
 	model_free(m);
 }
 
+/* The helper ends before it has started. */
+int __wrap_helper_open(int role, struct helper *h);
+int __wrap_helper_open(int role, struct helper *h)
+{
+	int pair[2];
+
+	(void)role;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	close(pair[1]);
+	fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	*h = (struct helper){ .socket = pair[0] };
+	return 0;
+}
+
+TEST(blocked, stacks_are_still_wanted_when_the_helper_did_not_start)
+{
+	static uint64_t wanted[2];
+	static struct shared shared = { .slots_used = 1 };
+	struct model *m = model_new(0);
+	const struct blocked_options o = { .model = m, .link_fd = 0, .wanted = wanted, .slots = slots, .max_slots = 2, .life = life,
+					   .shared = &shared };
+	struct blocked *b = blocked_new(&o);
+
+	slots[1] = (struct slot){ .state = SLOT_SLEEP, .since = SEC };
+	lives[1] = tick_life(m, 1, "sleeper", &root);
+	tick_begin(m);
+	assert_int_equal(blocked_look(b, 2 * SEC), 0);
+	tick_put(tick_end(m));
+	blocked_ask(b);
+	assert_int_equal(blocked_pending(b), 1);
+	blocked_work(b);
+	assert_int_equal(blocked_pending(b), 1);
+	blocked_free(b);
+	model_life_end(m, lives[1]);
+	model_free(m);
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(blocked_all_sleepers_are_reported_while_stacks_are_shed));
+	RUN_TESTS(cmocka_unit_test(blocked_all_sleepers_are_reported_while_stacks_are_shed),
+		  cmocka_unit_test(blocked_stacks_are_still_wanted_when_the_helper_did_not_start));
 }
