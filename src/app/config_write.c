@@ -19,7 +19,7 @@
 #include "util/path.h"
 #include "util/text.h"
 
-/* A helper that is silent for this long is given up. */
+/* A helper that is silent for this long is waited for no more. */
 #define SILENT_NS 5000000000ULL
 
 /* inih reads lines of up to 200 characters. */
@@ -317,6 +317,8 @@ static void report_result(const struct config_writer *w, int err, char *said, si
 		snprintf(said, size, "config NOT written: line %d is wrong, correct it first: %s", err, w->safe);
 	else if (err == -EAGAIN && *helper_trouble())
 		snprintf(said, size, "config NOT written: %s", helper_trouble());
+	else if (err == -EINPROGRESS)
+		snprintf(said, size, "config NOT written yet: the disk or the host is slow, it may be written later: %s", w->safe);
 	else if (err == -EPERM || err == -ELOOP)
 		snprintf(said, size,
 			 "config NOT written: %s or a directory or link on the way is someone else's, or others can write there",
@@ -385,8 +387,8 @@ bool config_write_work(struct config_writer *w, char *said, size_t size)
 	if (got == -EAGAIN && clock_ns(CLOCK_MONOTONIC) - w->since < SILENT_NS)
 		return false;
 	if (got == -EAGAIN)
-		got = -ETIMEDOUT;
-	helper_leave(&w->helper); /* it exits by itself, as soon as it can */
+		got = -EINPROGRESS;
+	helper_leave(&w->helper); /* it goes on, and exits by itself as soon as it can */
 	w->since = 0;
 	report_result(w, got == sizeof(a) && a.err > -4096 ? a.err : got < 0 ? got : -EIO, said, size);
 	return true;

@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -287,6 +288,21 @@ TEST(settings, file_that_was_not_used_is_not_written)
 	assert_int_equal(folder_drop(NULL), 0);
 }
 
+/* A helper that does not answer is not stopped: it writes the file later. */
+TEST(settings, file_may_be_written_later)
+{
+	struct config_writer w = { .since = 1, .safe = "rc" };
+	char said[512];
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+	w.helper.socket = pair[0];
+	assert_true(config_write_work(&w, said, sizeof(said)));
+	assert_string_equal(said, "config NOT written yet: the disk or the host is slow, it may be written later: rc");
+	assert_false(config_write_work(&w, said, sizeof(said)));
+	close(pair[1]);
+}
+
 /* The place of the file is found at the start: the home directory may not answer later. */
 TEST(settings, file_is_where_it_was)
 {
@@ -312,5 +328,6 @@ int main(void)
 		  cmocka_unit_test(settings_printed_ones_are_read_again),
 		  cmocka_unit_test(settings_file_with_an_error_is_not_written),
 		  cmocka_unit_test(settings_file_that_was_not_used_is_not_written),
+		  cmocka_unit_test(settings_file_may_be_written_later),
 		  cmocka_unit_test(settings_wrong_ones_are_refused));
 }
