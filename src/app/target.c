@@ -77,11 +77,14 @@ int target_resolve(struct target *t, const struct options *o, const struct cgrou
 		return fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 	for (size_t i = 0; i < o->nr_pids; i++) {
 		pid_t pid = pid_process(o->pids[i], t->last, sizeof(t->last));
+		int fd = pid < 0 ? -1 : syscall(SYS_pidfd_open, pid, 0);
 
+		if (pid > 0 && fd < 0) /* it has just ended, or pidfds are not supported */
+			pid = pid_process(o->pids[i], t->last, sizeof(t->last));
 		if (pid < 0)
 			return pid;
 		t->pids[t->nr_pids++] = pid;
-		t->watched[t->nr_watched++] = (struct watched){ .id = pid, .pidfd = syscall(SYS_pidfd_open, pid, 0) };
+		t->watched[t->nr_watched++] = (struct watched){ .id = pid, .pidfd = fd };
 	}
 	t->tids = o->tids;
 	for (; t->nr_tids < o->nr_tids; t->nr_tids++) {
