@@ -80,7 +80,8 @@ static __always_inline int unwind_search(struct unwind *u, __u32 first, __u32 nr
  * Cache of the rules found for frames: hot code is met again and again, and a search through a table costs many cache
  * misses. An entry is one word, so that it can be read while it is written: file and offset are multiplied with an odd
  * number, which gives distinct products; a part of the product selects the entry, the rest is stored in it. Before a
- * rule's number gets another meaning, user space zeroes the cache and waits until nothing uses its former content.
+ * rule's number gets another meaning, user space zeroes the cache and waits until nothing uses its former content. It cannot
+ * wait for programs that may sleep: these only read the cache.
  */
 #define MEMORY_BITS (UNWIND_MEMORY_TAG_BITS + UNWIND_MEMORY_BITS)
 #define MEMORY_VALID (1U << 15)
@@ -135,7 +136,8 @@ __weak __noinline int unwind_find(__u32 context, __u64 frame)
 		if (found < 0)
 			return 1;
 		at = found & (MEMORY_VALID - 1);
-		*(volatile __u64 *)memory = tag << 16 | MEMORY_VALID | at;
+		if (context != UNWIND_BLOCKED)
+			*(volatile __u64 *)memory = tag << 16 | MEMORY_VALID | at;
 	}
 	rule = bpf_map_lookup_elem(&unwind_rules, &at);
 	if (rule)

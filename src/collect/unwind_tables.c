@@ -74,7 +74,7 @@ void unwind_tables_free(struct unwind_tables *t)
 
 /* --- Room */
 
-/* An update of a map of maps waits until all running programs have ended. */
+/* An update of a map of maps waits until all running programs that cannot sleep have ended. */
 static void wait_for_programs(struct unwind_tables *t)
 {
 	uint32_t zero = 0;
@@ -134,7 +134,8 @@ void tables_leave(struct unwind_tables *t, struct unwind_tables_file *f, uint32_
 	f->nr_rules = 0;
 }
 
-/* Removes the tables of these files, then their rules; after that no program reads what is reused. */
+/* Removes the tables of these files, then their rules; after that no program reads what is reused, except the iterator over
+ * blocked threads: the stack that it is walking may be wrong, and it leaves nothing in the cache. */
 static bool drop(struct unwind_tables *t, const uint32_t *files, uint32_t nr)
 {
 	uint32_t *nr_pages = calloc(nr, sizeof(*nr_pages));
