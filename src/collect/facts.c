@@ -128,12 +128,9 @@ bool facts_due(const struct facts *f)
 void facts_work(struct facts *f)
 {
 	struct facts_answer answer;
-	int got;
+	int got = worker_answer(&f->worker, &answer, sizeof(answer), NULL);
 
-	if (!worker_busy(&f->worker))
-		return;
-	got = worker_answer(&f->worker, &answer, sizeof(answer), NULL);
-	if (got == (int)sizeof(answer)) {
+	if (got == (int)sizeof(answer) && worker_busy(&f->worker)) {
 		worker_done(&f->worker);
 		if (is_same(&f->wanted, &f->asked)) {
 			f->answer = answer;
@@ -141,8 +138,8 @@ void facts_work(struct facts *f)
 			f->known = true;
 		}
 	} else if (got != -EAGAIN || worker_late(&f->worker)) {
-		f->failed++;
-		worker_failed(&f->worker);
+		f->failed += worker_busy(&f->worker);
+		worker_failed(&f->worker); /* also when it ends without a request: the next one starts another */
 	}
 }
 

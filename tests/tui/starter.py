@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Without its starter process systop continues: it saves no traces, does not replace helpers that end, and reports
-that."""
+that. With it a helper that ended while it had nothing to do is replaced."""
 
 import glob
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -108,6 +109,27 @@ def killed():
         assert all(gone(helper, WAIT_S) for helper in helpers), f"of {helpers} there are some left"
 
 
+def idle_helper():
+    """The helper that reads page tables has answered, and is killed: those of another process are still read."""
+    with subprocess.Popen(["sleep", "60"]) as one, subprocess.Popen(["sleep", "60"]) as two, Terminal(100, 60) as t:
+        try:
+            starter = starter_of(t.start("-d", "0.3", "-p", f"{one.pid},{two.pid}", "--view", "threads"))
+            t.keys("N", "g", "Enter")
+            first = t.wait(r"^process +sleep, pid (\d+),").group(1)
+            t.wait(r"\(PSS\)$")
+            facts = next(pid for pid in children(starter) if name_of(pid) == "systop-facts")
+            os.kill(facts, signal.SIGKILL)
+            assert gone(facts, WAIT_S)
+            t.keys("q")
+            t.wait(r"\[1:Threads\]")
+            t.keys("j", "Enter")
+            t.wait(rf"^process +sleep, pid (?!{first},)")
+            t.wait(r"\(PSS\)$")
+        finally:
+            one.kill()
+            two.kill()
+
+
 def main():
     if skip_reason():
         print(f"1..0 # SKIP {skip_reason()}")
@@ -115,6 +137,7 @@ def main():
     tap = Tap()
     tap.case("the starter is stopped", stopped)
     tap.case("the starter is killed", killed)
+    tap.case("an idle helper is killed", idle_helper)
     tap.done()
 
 
