@@ -20,6 +20,7 @@
 #include "model/health.h"
 #include "proc/sched_ext.h"
 #include "util/file.h"
+#include "util/online.h"
 
 /* Needed to load, attach and read the programs, and kept for CPUs that come online later; and what helpers use. */
 static const struct right {
@@ -98,9 +99,18 @@ int check_kernel(void)
 	const struct probe *probes;
 	bool old_storage = false;
 	struct utsname uts;
+	char cpus[64];
 	size_t nr;
 
 	uname(&uts);
+	file_line(cpus, sizeof(cpus), ONLINE_FILES "possible");
+	if (!*cpus) {
+		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "the list of possible CPUs is %s",
+		     access(ONLINE_FILES "possible", F_OK) ? "missing" : "unreadable");
+		fail_why(ONLINE_FILES "possible is hidden, or /sys is not mounted");
+		fail_fix("mount -t sysfs sysfs /sys");
+		return -ENOTSUP;
+	}
 	if (probes_read(&probes, &nr)) {
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s has no BTF (" BTF_PATH " %s)",
 		     uts.release, access(BTF_PATH, F_OK) ? "missing" : "unreadable");
