@@ -218,7 +218,7 @@ static int fill(FILE *to, const struct settings *s, FILE *old)
 
 	errno = 0;
 	put_all(&w, old);
-	return fflush(to) || ferror(to) || fsync(fileno(to)) ? (errno ? -errno : -EIO) : 0;
+	return (old && ferror(old)) || fflush(to) || ferror(to) || fsync(fileno(to)) ? (errno ? -errno : -EIO) : 0;
 }
 
 /* The old file stays until the new one is complete. */

@@ -13,6 +13,7 @@
 #include "app/config_write.h"
 #include "tui/input/settings.h"
 #include "util/invoker.h"
+#include "util/path.h"
 
 static int set(struct settings *s, const char *section, const char *name, const char *value)
 {
@@ -251,6 +252,54 @@ TEST(settings, file_with_an_error_is_not_written)
 	assert_int_equal(folder_drop(NULL), 0);
 }
 
+/* A disk of which only the beginning of a file can be read. */
+static bool is_bad;
+
+static ssize_t bad_read(void *was_read, char *buf, size_t size)
+{
+	if (*(bool *)was_read) {
+		errno = EIO;
+		return -1;
+	}
+	*(bool *)was_read = true;
+	return snprintf(buf, size, "# mine\n[view]\n");
+}
+
+static int bad_seek(void *was_read, off64_t *to, int whence)
+{
+	(void)to, (void)whence;
+	*(bool *)was_read = false;
+	return 0;
+}
+
+FILE *__real_path_read_at(const struct path *p, uid_t uid, const char **why);
+FILE *__wrap_path_read_at(const struct path *p, uid_t uid, const char **why);
+
+FILE *__wrap_path_read_at(const struct path *p, uid_t uid, const char **why)
+{
+	static bool was_read;
+
+	return is_bad ? fopencookie(&was_read, "r", (cookie_io_functions_t){ .read = bad_read, .seek = bad_seek }) :
+			__real_path_read_at(p, uid, why);
+}
+
+TEST(settings, file_that_cannot_be_read_to_its_end_is_not_written)
+{
+	static const char text[] = "# mine\n[view]\nsort = d_ns\n[other]\nx = y\n";
+	char again[4096];
+	struct settings s;
+
+	assert_int_equal(folder_new(NULL), 0);
+	settings_default(&s);
+	write_file(in_folder("rc"), text);
+	is_bad = true;
+	assert_int_equal(config_put(in_folder("rc"), &s), -EIO);
+	is_bad = false;
+	read_file(in_folder("rc"), again, sizeof(again));
+	assert_string_equal(again, text);
+	assert_int_equal(folder_drop(NULL), 0);
+}
+
 /* What W answers after a start with the file as it is. */
 static const char *written_after_start(const char *path)
 {
@@ -327,6 +376,7 @@ int main(void)
 		  cmocka_unit_test(settings_theme_with_a_long_path),
 		  cmocka_unit_test(settings_printed_ones_are_read_again),
 		  cmocka_unit_test(settings_file_with_an_error_is_not_written),
+		  cmocka_unit_test(settings_file_that_cannot_be_read_to_its_end_is_not_written),
 		  cmocka_unit_test(settings_file_that_was_not_used_is_not_written),
 		  cmocka_unit_test(settings_file_may_be_written_later),
 		  cmocka_unit_test(settings_wrong_ones_are_refused));
