@@ -271,7 +271,9 @@ int64_t tables_take_rows(struct unwind_tables *t, uint32_t nr)
 	if (first >= 0)
 		return first;
 	err = add_chunk(t);
-	return err ? err : space_take(&t->rows, nr, UNWIND_CHUNK_ROWS);
+	if (err)
+		return err == -ENOSPC ? err : -ENOMEM;
+	return space_take(&t->rows, nr, UNWIND_CHUNK_ROWS);
 }
 
 int tables_take_rule(struct unwind_tables *t, const struct cfi_rule *rule)

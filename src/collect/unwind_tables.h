@@ -34,7 +34,7 @@ struct unwind_tables *unwind_tables_new(const struct unwind_tables_memory *mem);
 void unwind_tables_free(struct unwind_tables *t);
 
 /* unwind_tables_read - reads the table of a file that cfi_pack() wrote to @fd. 0, or -errno: the file then has none;
- * -ENOSPC: all others are needed; -E2BIG: it cannot fit. */
+ * -ENOSPC: all others are needed, or there is no memory, for now; -E2BIG: it cannot fit. */
 int unwind_tables_read(struct unwind_tables *t, uint32_t file, int fd);
 
 /* unwind_tables_wanted - the next file from @from on that was seen without a table since its table was dropped; 0:

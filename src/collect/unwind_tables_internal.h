@@ -36,7 +36,8 @@ struct unwind_tables {
 /* tables_held - whether the file is to have no table for now. */
 bool tables_held(const struct unwind_tables *t, uint32_t file);
 
-/* tables_take_rows - room for a page's rows, all in one chunk. Returns the first, or -errno. */
+/* tables_take_rows - room for a page's rows, all in one chunk. Returns the first; -ENOSPC: no room; -ENOMEM: no memory for
+ * another chunk. */
 int64_t tables_take_rows(struct unwind_tables *t, uint32_t nr);
 
 /* tables_take_rule - index of a rule among those of all files, for one more use: the file has to leave it. -ENOSPC: no

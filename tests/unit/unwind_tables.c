@@ -152,6 +152,38 @@ TEST(unwind_tables, what_is_needed_does_not_go_for_each_that_comes)
 	assert_int_equal(unwind_tables_wanted(tables, 0), 0);
 }
 
+static bool no_memory;
+
+void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	errno = ENOMEM;
+	return no_memory ? MAP_FAILED : __real_mmap(at, size, protection, flags, fd, offset);
+}
+
+/* It is no fault of the files, which get their tables when there is memory, or in place of others. */
+TEST(unwind_tables, no_memory_for_more_rows)
+{
+	struct unwind_tables_memory memory = { files, pages, rules, no_areas, 1, -1, 2, &seconds };
+
+	unwind_tables_free(tables);
+	tables = unwind_tables_new(&memory);
+	assert_non_null(tables);
+	no_memory = true;
+	assert_int_equal(read_file(1, PAGES), -ENOSPC);
+	no_memory = false;
+	for (uint32_t file = 1; file <= FIT; file++)
+		assert_int_equal(read_file(file, PAGES), 0);
+	seconds += 60;
+	no_memory = true;
+	assert_int_equal(read_file(FIT + 1, PAGES), 0);
+	no_memory = false;
+	assert_int_equal(files[1].nr, 0);
+	assert_int_equal(read_file(1, PAGES), 0);
+}
+
 /* A file that takes half of the limit per file goes before small ones. */
 TEST(unwind_tables, the_large_ones_go_first_and_for_a_while)
 {
@@ -212,6 +244,7 @@ int main(void)
 		  cmocka_unit_test_setup_teardown(unwind_tables_a_rule_goes_with_the_last_file_that_has_it, begin, end),
 		  cmocka_unit_test_setup_teardown(unwind_tables_what_is_needed_does_not_go_for_each_that_comes, begin,
 						  end),
+		  cmocka_unit_test_setup_teardown(unwind_tables_no_memory_for_more_rows, begin, end),
 		  cmocka_unit_test_setup_teardown(unwind_tables_the_large_ones_go_first_and_for_a_while, begin, end),
 		  cmocka_unit_test(unwind_tables_ranges_that_are_given_back_are_one));
 }
