@@ -92,7 +92,7 @@ static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 		return verdict;
 	err = refresh_end(s);
 	if (err || !save_busy(s->file))
-		return err ? run_output_verdict(err) : LOOP_STOP;
+		return err ? run_output_verdict(s, err) : LOOP_STOP;
 	save_finish(s->file, NULL, reader, run_fetch_names, s);
 	verdict = run_file_verdict(s);
 	if (!options_need(&s->options, EXPORT_REST)) /* the last of many refreshes */
@@ -130,5 +130,5 @@ enum loop_verdict finish_output(struct systop *s, enum loop_verdict verdict, int
 	send_rest(&s->output);
 	err = refresh_end(s);
 	send_rest(&s->output);
-	return verdict == LOOP_FAILED || !err ? verdict : run_output_verdict(err);
+	return verdict == LOOP_FAILED || !err ? verdict : run_output_verdict(s, err);
 }

@@ -109,11 +109,13 @@ void run_report_save(struct systop *s)
 
 static enum loop_verdict on_input(void *arg);
 
-enum loop_verdict run_output_verdict(int err)
+enum loop_verdict run_output_verdict(const struct systop *s, int err)
 {
 	if (!err)
 		return LOOP_GO_ON;
 	fail(err, EXIT_STATUS_RUNTIME, "cannot write the output: %s", strerror(-err));
+	if (s->options.file)
+		fail_fix("%s", save_fix(err));
 	return LOOP_FAILED;
 }
 
@@ -204,7 +206,7 @@ enum loop_verdict run_tick(void *arg)
 	verdict = targets_gone(s, t);
 	tick_put(t);
 	if (err)
-		return run_output_verdict(err);
+		return run_output_verdict(s, err);
 	if (verdict != LOOP_GO_ON)
 		return verdict;
 	if (s->plan.until_ns && clock_ns(CLOCK_BOOTTIME) >= s->plan.until_ns)
@@ -250,7 +252,7 @@ static enum loop_verdict on_unfinished_turn(void *arg)
 	struct systop *s = arg;
 
 	if (s->unfinished)
-		return run_output_verdict(refresh_go_on(s));
+		return run_output_verdict(s, refresh_go_on(s));
 	return s->dying ? harvest_some(s) : run_tick(s); /* it has waited */
 }
 
@@ -337,7 +339,7 @@ static enum loop_verdict on_send(void *arg)
 		tui_output(s->tui);
 		return LOOP_GO_ON;
 	}
-	return run_output_verdict(err);
+	return run_output_verdict(s, err);
 }
 
 static void on_suspend(void *arg)

@@ -16,7 +16,7 @@ int run(struct systop *s);
  * run_fetch_names - one turn of what finds names; @arg: struct systop. */
 enum loop_verdict run_tick(void *arg);
 void run_report_save(struct systop *s);
-enum loop_verdict run_output_verdict(int err);
+enum loop_verdict run_output_verdict(const struct systop *s, int err);
 enum loop_verdict run_file_verdict(struct systop *s);
 void run_fetch_names(void *arg);
 

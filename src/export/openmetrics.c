@@ -15,6 +15,7 @@
 #include "model/loss_names.h"
 #include "model/owner.h"
 #include "model/tick.h"
+#include "util/file.h"
 #include "util/hash.h"
 #include "util/map.h"
 #include "util/text.h"
@@ -423,7 +424,7 @@ static int put_text(FILE *to, struct openmetrics *o, const struct tick *t)
 	put_loss(to, "systop_repaired", "missed but recovered since the start, by cause: no loss", t,
 		 LOSS_REPAIRED, LOSS_COUNT);
 	fputs("# EOF\n", to);
-	return fflush(to) || ferror(to) ? -EIO : 0;
+	return file_flush(to);
 }
 
 static void set_unwritten(struct openmetrics *o, const struct tick *t)

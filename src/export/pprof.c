@@ -17,6 +17,7 @@
 #include "model/tick.h"
 #include "query/source.h"
 #include "query/stack_walk.h"
+#include "util/file.h"
 #include "util/hash.h"
 #include "util/map.h"
 
@@ -258,7 +259,7 @@ static int compress_to(FILE *to, const uint8_t *bytes, size_t size)
 		fwrite(out, 1, sizeof(out) - z.avail_out, to);
 	}
 	deflateEnd(&z);
-	return done != Z_STREAM_END || fflush(to) || ferror(to) ? -EIO : 0;
+	return done != Z_STREAM_END ? -EIO : file_flush(to);
 }
 
 /* Collects pointers to the message at the start of each item. */

@@ -16,6 +16,7 @@
 #include "query/filter.h"
 #include "query/order.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/format.h"
 #include "util/text.h"
 
@@ -171,7 +172,7 @@ static int more(struct export *o, uint64_t until)
 			return 1;
 	}
 	fputc('\n', to);
-	return table_end(o, fflush(to) || ferror(to) ? -EIO : 0);
+	return table_end(o, file_flush(to));
 }
 
 static int end(struct export *o, FILE *to)

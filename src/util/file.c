@@ -101,6 +101,11 @@ bool file_readable(int fd)
 	return poll(&p, 1, 0) == 1;
 }
 
+int file_flush(FILE *to)
+{
+	return fflush(to) || ferror(to) ? errno ? -errno : -EIO : 0;
+}
+
 char *file_gets(char *buf, int size, FILE *f, bool *cut)
 {
 	int c;

@@ -31,6 +31,9 @@ bool file_readable(int fd);
  * @mode: as for fopen(), but nothing is truncated. NULL with errno. */
 FILE *file_stream(int fd, const char *mode);
 
+/* file_flush - flushes a stream. 0 or -errno: not all that was put is written. */
+int file_flush(FILE *to);
+
 /* file_gets - like fgets(), but a line that does not fit with its newline is cut and has that: newer versions of inih read on
  * until there is one. @cut: set to whether it was cut. */
 char *file_gets(char *buf, int size, FILE *f, bool *cut);

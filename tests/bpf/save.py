@@ -286,14 +286,19 @@ def no_room():
 
 
 def too_large():
-    """ulimit -f: an ordinary error, for -w and for w."""
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+    """ulimit -f: an ordinary error, for traces, profiles and refreshes."""
+    def limit(size=20000):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
     with folder() as d:
         done = record(f"{d}/trace", seconds=1.5, preexec_fn=limit)
         assert done.returncode == 1 and "File too large" in done.stderr, done
         assert "ulimit -f" in done.stderr and not os.listdir(d), (done, os.listdir(d))
+        for form in "--pprof", "--openmetrics":
+            done = subprocess.run([SYSTOP, form, f"{d}/file", "--duration", "0.3"], preexec_fn=lambda: limit(200), capture_output=True,
+                                  text=True, check=False, timeout=120, stdin=subprocess.DEVNULL)
+            assert done.returncode == 1 and "cannot write the output: File too large" in done.stderr, (form, done)
+            assert "  fix: ulimit -f" in done.stderr and not os.listdir(d), (form, done, os.listdir(d))
 
 
 def read_only():

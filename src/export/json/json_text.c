@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "export/json/json_text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "export/redact.h"
 #include "model/metric.h"
 #include "model/tick.h"
+#include "util/file.h"
 #include "util/text.h"
 
 static void flush(struct json *j)
@@ -177,5 +177,5 @@ int json_end(struct json *j)
 {
 	put_char(j, '\n');
 	flush(j);
-	return fflush(j->to) || ferror(j->to) ? errno ? -errno : -EIO : 0;
+	return file_flush(j->to);
 }
