@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,11 +13,12 @@
 /* Output of the iterator that is not yet sent. */
 struct input {
 	int fd;
+	bool failed;
 	size_t nr;
 	uint8_t bytes[65536];
 };
 
-/* Reads until @want bytes are there. False: end of the output. */
+/* Reads until @want bytes are there. False: end of the output, or it failed. */
 static bool fill(struct input *in, size_t want)
 {
 	while (in->nr < want) {
@@ -24,6 +26,7 @@ static bool fill(struct input *in, size_t want)
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
+		in->failed = n < 0;
 		if (n <= 0)
 			return false;
 		in->nr += n;
@@ -55,33 +58,39 @@ static bool next_record(struct input *in, struct peek_answer *a)
 	return true;
 }
 
-/* The answers may exceed the socket's buffer: it waits until they are read. */
-static void pass(int socket, int link)
+/* The answers may exceed the socket's buffer: it waits until they are read. False: without all of them. */
+static bool pass(int socket, int link)
 {
 	static struct input in;
 	static struct peek_answer a;
 
 	in.nr = 0;
 	in.fd = bpf_iter_create(link);
+	if (in.fd < 0)
+		return false;
 	a.last = 0;
-	while (in.fd >= 0 && next_record(&in, &a))
+	while (next_record(&in, &a))
 		helper_send(socket, &a, offsetof(struct peek_answer, frames) +
 			    (a.record.nr_user + a.record.nr_kernel) * sizeof(a.frames[0]), -1);
+	close(in.fd);
 	a.last = 1;
-	helper_send(socket, &a, offsetof(struct peek_answer, frames), -1);
-	if (in.fd >= 0)
-		close(in.fd);
+	if (!in.failed)
+		helper_send(socket, &a, offsetof(struct peek_answer, frames), -1);
+	return !in.failed;
 }
 
 void peek_run(int socket)
 {
 	struct peek_request r;
+	bool whole;
 	int link;
 
 	while (helper_receive(socket, &r, sizeof(r), &link) == sizeof(r)) {
 		if (link < 0)
 			continue;
-		pass(socket, link);
+		whole = pass(socket, link);
 		close(link);
+		if (!whole)
+			break; /* another helper is asked for what is left */
 	}
 }

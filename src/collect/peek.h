@@ -7,7 +7,8 @@
 #include "stack.h"
 
 /* The helper that reads the stacks of blocked threads. A request is the link of the iterator; it answers with one
- * message per thread, and a last one that marks the end. It can hang on a stuck process. */
+ * message per thread, and a last one that marks the end, or ends itself if it cannot read them all. It can hang on a stuck
+ * process. */
 
 struct peek_request {
 	uint32_t spare;

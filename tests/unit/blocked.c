@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ticks.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "collect/blocked.h"
+#include "collect/peek.h"
 #include "helper/helper.h"
+#include "helper/message.h"
 #include "model/sample.h"
 
 #define SLEEPERS 5000 /* more than two ticks' lists have room for */
@@ -88,8 +93,32 @@ TEST(blocked, stacks_are_still_wanted_when_the_helper_did_not_start)
 	model_free(m);
 }
 
+/* What cannot be read is no iterator without threads: the helper ends, and the threads are asked for again. */
+TEST(blocked, an_iterator_that_fails_is_no_end_of_a_pass)
+{
+	int pair[2], no_iterator = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	const struct peek_request r = { 0 };
+	struct peek_answer a;
+	pid_t pid;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	pid = fork();
+	if (!pid) {
+		close(pair[0]);
+		peek_run(pair[1]);
+		_exit(0);
+	}
+	close(pair[1]);
+	assert_int_equal(helper_send(pair[0], &r, sizeof(r), no_iterator), sizeof(r));
+	assert_int_equal(helper_receive(pair[0], &a, sizeof(a), NULL), -EPIPE);
+	close(pair[0]);
+	close(no_iterator);
+	waitpid(pid, NULL, 0);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(blocked_all_sleepers_are_reported_while_stacks_are_shed),
-		  cmocka_unit_test(blocked_stacks_are_still_wanted_when_the_helper_did_not_start));
+		  cmocka_unit_test(blocked_stacks_are_still_wanted_when_the_helper_did_not_start),
+		  cmocka_unit_test(blocked_an_iterator_that_fails_is_no_end_of_a_pass));
 }
