@@ -390,7 +390,7 @@ static void take(struct blocked *b, const struct peek_answer *a)
 
 	b->o.wanted[r->slot] = 0;
 	if (r->slot == b->test_slot) {
-		selftest_take(&b->selftest, r, b->o.shared);
+		selftest_take(&b->selftest, a, b->o.files, b->o.shared);
 		return;
 	}
 	if (k->since != r->since || !k->block->life)

@@ -30,6 +30,7 @@ struct blocked_options {
 	blocked_life *life;    /* called with @arg */
 	void *arg;
 	struct shared *shared;
+	const struct unwind_file *files; /* mapped */
 	uint32_t self_tgid, starter_tgid; /* systop and its helpers, which are left out; 0: none */
 };
 

@@ -419,6 +419,7 @@ static int blocked_open(struct collect *c)
 		.life = slots_shown_life,
 		.arg = c->sched,
 		.shared = c->shared,
+		.files = c->unwind_files,
 		.self_tgid = c->skel->rodata->self_tgid,
 		.starter_tgid = c->skel->rodata->starter_tgid,
 	};

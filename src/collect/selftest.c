@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/selftest.h"
 
+#include "collect/peek.h"
 #include "model/health.h"
+#include "unwind.h"
 
-/* Refreshes until it must work: the tables of two files are made meanwhile. */
+/* Attempts with the tables of its files until it must work. */
 #define TRIES_MAX 30
 
 /* recvmsg(), the starter's loop, main(), and its callers. */
@@ -14,9 +16,23 @@ bool selftest_wanted(const struct selftest *t)
 	return t->result == SELFTEST_RUNS;
 }
 
-void selftest_take(struct selftest *t, const struct blocked_record *r, struct shared *shared)
+/* Frames outside of files, which a wrong walk can have, need none. */
+static bool has_tables(const struct peek_answer *a, const struct unwind_file *files)
 {
-	t->tries++;
+	for (uint32_t i = 0; i < a->record.nr_user; i++) {
+		uint64_t file = a->frames[i] >> FRAME_FILE_SHIFT;
+
+		if (file && file < UNWIND_FILES && !files[file].nr)
+			return false;
+	}
+	return true;
+}
+
+void selftest_take(struct selftest *t, const struct peek_answer *a, const struct unwind_file *files, struct shared *shared)
+{
+	const struct blocked_record *r = &a->record;
+
+	t->tries += has_tables(a, files);
 	t->frames = r->nr_user;
 	if (r->notes & STACK_NO_USER)
 		return;

@@ -5,9 +5,10 @@
 #include <stdbool.h>
 
 #include "slot.h"
-#include "stack.h"
 
 struct health;
+struct peek_answer;
+struct unwind_file;
 
 /*
  * Tests whether the unwinder works on this kernel: the stack of systop's own starter, which sleeps all the time, must
@@ -27,9 +28,9 @@ struct selftest {
 /* selftest_wanted - whether to read its stack once more. */
 bool selftest_wanted(const struct selftest *t);
 
-/* selftest_take - evaluates its stack. Unwind tables appear some time after the first attempt; if the unwinder still
- * fails after TRIES_MAX attempts, they are switched off. */
-void selftest_take(struct selftest *t, const struct blocked_record *r, struct shared *shared);
+/* selftest_take - evaluates its stack. @files: UNWIND_FILES. Attempts without the unwind tables of all its files, which come
+ * late on a busy host, do not count; if the unwinder still fails after TRIES_MAX others, tables are switched off. */
+void selftest_take(struct selftest *t, const struct peek_answer *a, const struct unwind_file *files, struct shared *shared);
 
 void selftest_health(const struct selftest *t, struct health *h);
 

@@ -154,9 +154,10 @@ void fuzz_blocked(const uint8_t *bytes, size_t size)
 	struct model *m = shared_model();
 	uint64_t wanted[SLOTS] = { 0 };
 	struct slot slots[SLOTS] = { 0 };
+	static const struct unwind_file files[UNWIND_FILES];
 	struct life *lives[THREADS];
 	struct blocked_options o = { .model = m, .wanted = wanted, .slots = slots, .max_slots = SLOTS, .life = life_of,
-				     .arg = lives, .shared = &shared, .starter_tgid = STARTER };
+				     .arg = lives, .shared = &shared, .files = files, .starter_tgid = STARTER };
 	struct blocked *b;
 	struct health h = { 0 };
 

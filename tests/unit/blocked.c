@@ -9,9 +9,11 @@
 
 #include "collect/blocked.h"
 #include "collect/peek.h"
+#include "collect/selftest.h"
 #include "helper/helper.h"
 #include "helper/message.h"
 #include "model/sample.h"
+#include "unwind.h"
 
 #define SLEEPERS 5000 /* more than two ticks' lists have room for */
 
@@ -116,9 +118,31 @@ TEST(blocked, an_iterator_that_fails_is_no_end_of_a_pass)
 	waitpid(pid, NULL, 0);
 }
 
+/* However many attempts: only those with the tables of both files count. */
+TEST(blocked, tables_that_are_late_are_not_switched_off)
+{
+	static struct unwind_file files[UNWIND_FILES];
+	static struct shared shared;
+	const struct peek_answer cut = { .record = { .nr_user = 3, .user_end = STACK_TRUNCATED },
+					 .frames = { 1ULL << FRAME_FILE_SHIFT, 2ULL << FRAME_FILE_SHIFT, FRAME_ANONYMOUS | 16 } };
+	struct selftest t = { 0 };
+
+	files[1].nr = 1;
+	for (int i = 0; i < 100; i++)
+		selftest_take(&t, &cut, files, &shared);
+	assert_true(selftest_wanted(&t));
+	assert_int_equal(shared.tables_off, 0);
+	files[2].nr = 1;
+	for (int i = 0; i < 100; i++)
+		selftest_take(&t, &cut, files, &shared);
+	assert_false(selftest_wanted(&t));
+	assert_int_equal(shared.tables_off, 1);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(blocked_all_sleepers_are_reported_while_stacks_are_shed),
 		  cmocka_unit_test(blocked_stacks_are_still_wanted_when_the_helper_did_not_start),
-		  cmocka_unit_test(blocked_an_iterator_that_fails_is_no_end_of_a_pass));
+		  cmocka_unit_test(blocked_an_iterator_that_fails_is_no_end_of_a_pass),
+		  cmocka_unit_test(blocked_tables_that_are_late_are_not_switched_off));
 }
