@@ -2,6 +2,7 @@
 /* The row of the recorder. */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <string.h>
 
 #include "collect/collect_internal.h"
 #include "collect/collectors.h"
@@ -9,6 +10,7 @@
 #include "record/rings.h"
 #include "slot.h"
 #include "util/clock.h"
+#include "util/fail.h"
 #include "util/online.h"
 
 #include "systop.skel.h"
@@ -64,9 +66,18 @@ static int recorder_open(struct collect *c)
 
 static int recorder_ready(struct collect *c)
 {
-	while (c->options->window_now && rings_grow(c->recorder) > 0)
+	int err;
+
+	if (!c->options->window_now)
+		return 0;
+	while ((err = rings_grow(c->recorder)) > 0)
 		;
-	return 0;
+	if (!err)
+		return 0;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot record all CPUs: %s", strerror(-err));
+	fail_why("all rings together take --window-mem, which the kernel cannot swap out, and the limit of systop's cgroup counts");
+	fail_fix("systop --window-mem 64M    # or less");
+	return err;
 }
 
 static bool recorder_due(const struct collect *c)

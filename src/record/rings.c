@@ -40,6 +40,9 @@
 #define MARKS_NEWEST 64
 #define MARKS_APART_MAX_NS (900 * 1000000000ULL)
 
+/* Time until a ring that could not be made is tried again: the kernel looks hard for memory. */
+#define AGAIN_NS 60000000000ULL
+
 struct cpu_ring {
 	int fd;
 	struct event_mark marks[MARKS]; /* a ring buffer, too */
@@ -52,7 +55,8 @@ struct rings {
 	int made;
 	bool shed;
 	int held;
-	int err;
+	int err;           /* of the last ring, 0: it was made */
+	uint64_t again_at; /* CLOCK_MONOTONIC ns; after an error no ring is made before */
 	struct event_mark *scratch;
 	uint64_t apart_ns, newest_apart_ns; /* least time from a mark to the next but one */
 	uint32_t *places; /* CPUs whose rings are being put into the map */
@@ -181,6 +185,14 @@ static int make_rings(struct rings *r, int nr)
 	return made ? made : err;
 }
 
+static void drop_ring(struct rings *r, uint32_t cpu)
+{
+	bpf_map_delete_elem(r->o.map_fd, &cpu);
+	file_close(&r->cpus[cpu].fd);
+	r->cpus[cpu].nr_marks = 0;
+	r->made--;
+}
+
 /* Puts the rings into the map: events are recorded from now on. */
 static int put_rings(struct rings *r, int nr)
 {
@@ -193,6 +205,8 @@ static int put_rings(struct rings *r, int nr)
 	for (int i = 0; i < nr; i++)
 		r->cpus[r->places[i]].fd = r->fds[i];
 	r->made += nr;
+	for (int i = 0; err && i < nr; i++)
+		drop_ring(r, r->places[i]);
 	return err;
 }
 
@@ -219,7 +233,8 @@ static int find_offline(const struct rings *r)
 
 static bool may_grow(const struct rings *r)
 {
-	return r->o.slots && !r->err && !r->shed && (room_left(r) > 0 || (!r->held && find_offline(r) >= 0));
+	return r->o.slots && (!r->err || clock_ns(CLOCK_MONOTONIC) >= r->again_at) && !r->shed &&
+	       (room_left(r) > 0 || (!r->held && find_offline(r) >= 0));
 }
 
 bool rings_missing(const struct rings *r)
@@ -227,12 +242,19 @@ bool rings_missing(const struct rings *r)
 	return is_gone(r) ? r->made : may_grow(r) && find_without(r, 1);
 }
 
-static void drop_ring(struct rings *r, uint32_t cpu)
+/* Whether CPUs that have no ring get none now. */
+static bool is_stuck(const struct rings *r)
 {
-	bpf_map_delete_elem(r->o.map_fd, &cpu);
-	file_close(&r->cpus[cpu].fd);
-	r->cpus[cpu].nr_marks = 0;
-	r->made--;
+	return r->err || !may_grow(r);
+}
+
+int rings_without(const struct rings *r)
+{
+	int nr = 0;
+
+	for (int cpu = 0; is_stuck(r) && cpu < r->o.nr_cpus; cpu++)
+		nr += online_is(r->o.online, cpu) && r->cpus[cpu].fd < 0;
+	return nr;
 }
 
 static void drop_rings(struct rings *r)
@@ -265,6 +287,8 @@ int rings_grow(struct rings *r)
 		drop_ring(r, find_offline(r));
 	nr = make_rings(r, nr < room_left(r) ? nr : room_left(r));
 	r->err = nr < 0 ? nr : put_rings(r, nr);
+	if (r->err)
+		r->again_at = clock_ns(CLOCK_MONOTONIC) + AGAIN_NS;
 	return r->err ? r->err : 1;
 }
 
@@ -316,7 +340,7 @@ uint64_t rings_held(const struct rings *r, uint64_t boottime_ns)
 	for (int cpu = 0; cpu < r->o.nr_cpus; cpu++) {
 		uint64_t held;
 
-		if (!online_is(r->o.online, cpu) || (r->cpus[cpu].fd < 0 && r->made && !may_grow(r)))
+		if (!online_is(r->o.online, cpu) || (r->cpus[cpu].fd < 0 && r->made && is_stuck(r)))
 			continue;
 		held = boottime_ns - held_since(r, &r->cpus[cpu], boottime_ns);
 		if (held < least)
@@ -359,7 +383,7 @@ uint32_t rings_slots(const struct rings *r)
 
 void rings_health(const struct rings *r, struct health *h)
 {
-	int online = online_count(r->o.online), without = 0;
+	int online = online_count(r->o.online), without = rings_without(r);
 	char bytes[16];
 
 	if (!r->o.slots) {
@@ -370,9 +394,7 @@ void rings_health(const struct rings *r, struct health *h)
 		health_add(h, "Maps", "recorder", HEALTH_DEGRADED, "left out for --max-cpu or --max-mem");
 		return;
 	}
-	for (int cpu = 0; cpu < r->o.nr_cpus; cpu++)
-		without += online_is(r->o.online, cpu) && r->cpus[cpu].fd < 0;
-	if (r->err || (without && !may_grow(r))) {
+	if (without) {
 		health_add(h, "Maps", "recorder", HEALTH_DEGRADED, "%d of %d CPUs have a ring: %s", online - without, online,
 			   r->err ? strerror(-r->err) : "the memory limit is reached (--window-mem)");
 		return;

@@ -48,8 +48,8 @@ void rings_free(struct rings *r);
 
 /* rings_grow - makes rings for online CPUs that have none, an eighth of them or 128 MiB per call: with a call every
  * 250 ms all exist after 2 s. An offline CPU keeps its ring unless there is no room for that of an online one. Returns
- * 1: some were made, 0: none are missing, -errno: one could not be made, and no more are tried. Drops rings instead
- * while they are shed. rings_missing - whether there is something to do for it. */
+ * 1: some were made, 0: none are missing, -errno: one could not be made, and for a minute no more are tried. Drops rings
+ * instead while they are shed. rings_missing - whether there is something to do for it. */
 bool rings_missing(const struct rings *r);
 int rings_grow(struct rings *r);
 
@@ -60,6 +60,9 @@ void rings_shed(struct rings *r, bool shed);
 void rings_hold(struct rings *r, bool held);
 void rings_stop(struct rings *r);
 uint64_t rings_bytes(const struct rings *r);
+
+/* rings_without - online CPUs that get no ring now, as there is no memory or no room. */
+int rings_without(const struct rings *r);
 
 /* rings_tick - notes how far each ring is at @boottime_ns: slots need it for their full time. */
 void rings_tick(struct rings *r, uint64_t boottime_ns);

@@ -111,6 +111,7 @@ static void note_window(struct save *s)
 	s->end.at = clock_ns(CLOCK_BOOTTIME);
 	if (s->part.until && s->part.until < s->end.at)
 		s->end.at = s->part.until;
+	s->without = rings_without(collect_rings(s->o.collect));
 	s->end.from = s->part.from ? s->part.from : s->end.at > window_ns ? s->end.at - window_ns : 0;
 	for (int cpu = 0; cpu < nr; cpu++)
 		collect_cpu_now(s->o.collect, cpu, &s->end.cpus[cpu].head, &s->end.cpus[cpu].current);

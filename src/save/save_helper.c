@@ -166,7 +166,7 @@ static bool is_cut(const struct save *s, const struct write_answer *a)
 
 static void done(struct save *s, const struct write_answer *a)
 {
-	char bytes[16], events[16];
+	char bytes[16], events[16], without[64] = "";
 
 	s->failure = (struct save_failure){ .need = a->need, .room = a->room };
 	if (a->err) {
@@ -186,9 +186,11 @@ static void done(struct save *s, const struct write_answer *a)
 		return;
 	}
 	format_value(events, sizeof(events), UNIT_COUNT, a->events, 0);
-	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gaps%s%s%s",
+	if (s->without)
+		snprintf(without, sizeof(without), "; %d CPUs were not recorded: see --window-mem", s->without);
+	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gaps%s%s%s%s",
 		 s->safe, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason,
-		 is_cut(s, a) ? "; more did not fit: see --window-mem" : "");
+		 is_cut(s, a) ? "; more did not fit: see --window-mem" : "", without);
 }
 
 static void report_percent(struct save *s, const struct write_answer *a)

@@ -352,15 +352,15 @@ def hotplug():
         return systop.turn()
 
 
-def limited(mib, *args):
+def limited(mib, *args, cwd=None):
     """A systop with this memory limit: (done, its maximum in MiB)."""
     controller = mount_of("cgroup", "memory")
     limit, most = (("memory.limit_in_bytes", "memory.max_usage_in_bytes") if controller else
                    ("memory.max", "memory.peak"))
     with Cgroup(f"systop-memory-{os.getpid()}-{mib}", "memory" if controller else None) as cgroup:
         cgroup.write(limit, str(mib << 20))
-        done = subprocess.run([SYSTOP, *args], preexec_fn=lambda: cgroup.add(os.getpid()), capture_output=True,
-                              text=True, check=False, timeout=120)
+        done = subprocess.run([os.path.abspath(SYSTOP), *args], preexec_fn=lambda: cgroup.add(os.getpid()), capture_output=True,
+                              text=True, check=False, timeout=120, cwd=cwd)
         with open(os.path.join(cgroup.path, most)) as f:
             return done, int(f.read()) >> 20
 
@@ -378,6 +378,22 @@ def memory_enough(mib):
     done, most = limited(mib, "--json", "-d", "0.5", "-n", "6")
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 6, (done.returncode, done.stderr)
     return f"{most} of {mib} MiB"
+
+
+def ring_without_memory():
+    """No memory for the rings of all CPUs: a recording does not start, and another trace reports what it lacks."""
+    cpus = os.sysconf("SC_NPROCESSORS_ONLN")
+    if cpus == 1:
+        return "one CPU has one ring"
+    size = f"{cpus * 128}M"  # for all rings, of which one fits
+    with tempfile.TemporaryDirectory() as folder:
+        done, _ = limited(250, "-w", f"{folder}/trace", "--duration", "0.5", "--window-mem", size)
+        assert done.returncode == 1 and not os.listdir(folder), (done, os.listdir(folder))
+        assert done.stderr.startswith("systop: cannot record all CPUs: Cannot allocate memory\n"), done.stderr
+        assert re.search(r"^  why: .*^  fix: systop --window-mem", done.stderr, re.MULTILINE | re.DOTALL), done.stderr
+        done, _ = limited(251, "--json", "-d", "1", "-n", "1", "--window-mem", size, "--on", "threads>0", cwd=folder)
+        assert f"; {cpus - 1} CPUs were not recorded: see --window-mem\n" in done.stderr, done.stderr
+    return f"{cpus - 1} of {cpus} CPUs without one"
 
 
 def recorded():
@@ -442,8 +458,9 @@ def main():
             ("100 MiB", memory_enough, 100),
             ("128 MiB", memory_enough, 128),
         ], 2)
+        tap.case("no memory for all rings", ring_without_memory)
     else:
-        tap.skip("64, 100, 128 MiB", "no memory controller")
+        tap.skip("64, 100, 128 MiB, and too little for all rings", "no memory controller")
     tap.done()
 
 

@@ -157,7 +157,7 @@ static void check_marks(unsigned int window_s, unsigned int save_s, uint64_t eve
 {
 	static struct cpu_slot cpu;
 	struct online *online = online_new(1);
-	struct rings_options o = { .map_fd = -1, .pattern_fd = -1, .cpus = &cpu, .nr_cpus = 1, .online = online,
+	struct rings_options o = { .map_fd = 0, .pattern_fd = -1, .cpus = &cpu, .nr_cpus = 1, .online = online,
 				   .max_bytes = 1 << 20, .slots = SLOTS, .window_s = window_s, .save_s = save_s };
 	uint64_t window_ns = window_s * SEC, began, at;
 	const struct event_mark *marks;
@@ -167,7 +167,7 @@ static void check_marks(unsigned int window_s, unsigned int save_s, uint64_t eve
 	o.pattern_fd = open("/dev/null", O_RDONLY | O_CLOEXEC); /* in place of a map */
 	r = rings_new(&o);
 	assert_non_null(r);
-	assert_int_equal(rings_grow(r), -EBADF); /* without a map of rings, but the ring counts */
+	assert_int_equal(rings_grow(r), 1);
 	began = clock_ns(CLOCK_BOOTTIME) + every_ns;
 	for (at = began; at < began + last_ns; at += every_ns)
 		rings_tick(r, at);
@@ -255,6 +255,48 @@ static void drop(struct rings *r)
 {
 	rings_free(r);
 	online_free(online);
+}
+
+static time_t passed_s;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *to);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *to);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *to)
+{
+	int err = __real_clock_gettime(clock, to);
+
+	to->tv_sec += passed_s;
+	return err;
+}
+
+/* A ring for which there is no memory, or no place in the map: its CPU is known to have none, and gets it later. */
+TEST(keep, rings_that_cannot_be_made)
+{
+	static struct cpu_slot cpus[2];
+	struct online *both;
+	struct rings_options o = { .map_fd = -1, .pattern_fd = -1, .cpus = cpus, .nr_cpus = 2, .slots = SLOTS,
+				   .max_bytes = ROOM * SLOTS * sizeof(struct ring_slot), .window_s = 30 };
+	struct rings *r;
+
+	cpus_online = "0-1";
+	o.online = both = online_new(2);
+	r = rings_new(&o);
+	assert_non_null(r);
+	assert_int_equal(rings_without(r), 0); /* not yet */
+	map_file = "/dev/no/such";
+	assert_int_equal(rings_grow(r), -ENOENT);
+	assert_int_equal(rings_without(r), 2);
+	map_file = "/dev/null";
+	assert_false(rings_missing(r));
+	passed_s += 61;
+	assert_true(rings_missing(r));
+	assert_int_equal(rings_grow(r), -EBADF); /* there is no map */
+	assert_int_equal(rings_fd(r, 0), -1);
+	assert_int_equal(rings_without(r), 2);
+	assert_int_equal(rings_bytes(r), 0);
+	rings_free(r);
+	online_free(both);
 }
 
 /* The ring of a CPU that went offline is kept, and does not stand for that of one that came. */
@@ -379,6 +421,7 @@ int main(void)
 		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin),
 		  cmocka_unit_test(keep_marks_of_many_refreshes), cmocka_unit_test(keep_a_cpu_that_comes_has_a_ring),
 		  cmocka_unit_test(keep_an_offline_cpu_makes_room), cmocka_unit_test(keep_areas_are_tried_again),
+		  cmocka_unit_test(keep_rings_that_cannot_be_made),
 		  cmocka_unit_test(keep_rings_that_are_held_go_later),
 		  cmocka_unit_test(keep_rings_that_are_shed_go_a_few_at_a_time));
 }
