@@ -16,14 +16,26 @@ static inline uint64_t hash_add(uint64_t hash, uint64_t value)
 	return hash ? hash : 1;
 }
 
-/* hash_16 - a 64-bit hash of 16 bytes. */
+/* Odd, and random in each run. */
+extern uint64_t hash_secret;
+
+/* hash_key - where a key belongs in a hash table; different keys have different hashes. Processes choose addresses, and
+ * what their files hold: without the secret they cannot choose keys that end up in one place. */
+static inline uint64_t hash_key(uint64_t key)
+{
+	uint64_t h = key * hash_secret;
+
+	h = (h ^ h >> 32) * hash_secret;
+	return h ^ h >> 32;
+}
+
+/* hash_16 - as hash_key(), of 16 bytes; few of them share a hash. */
 static inline uint64_t hash_16(const void *bytes)
 {
-	uint64_t words[2], h;
+	uint64_t words[2];
 
 	memcpy(words, bytes, sizeof(words));
-	h = (words[0] ^ words[1] * 0x9e3779b97f4a7c15ULL) * 0xbf58476d1ce4e5b9ULL;
-	return h ^ h >> 31;
+	return hash_key(hash_key(words[0]) ^ words[1]);
 }
 
 #endif

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "util/hash.h"
+
 /* Open addressing with linear probing, at most half full. */
 static size_t map_slot(const struct map *m, uint64_t key)
 {
-	uint64_t hash = key * 0x9e3779b97f4a7c15ULL;
-
-	/* The upper half depends on all of the key; a frame has its file in the upper bits. */
-	return (hash ^ hash >> 32) & (m->room - 1);
+	/* The lower bits: with the upper ones, a copy in the order of the slots would fill a small map from one end. */
+	return hash_key(key) & (m->room - 1);
 }
 
 static struct map_entry *map_find(const struct map *m, uint64_t key)
