@@ -21,7 +21,6 @@ static const int common[] = {
 	SCMP_SYS(close),
 	SCMP_SYS(exit),
 	SCMP_SYS(exit_group),
-	SCMP_SYS(fcntl),
 	SCMP_SYS(fstat),
 	SCMP_SYS(futex),
 	SCMP_SYS(getpid),
@@ -304,12 +303,13 @@ static int allow(scmp_filter_ctx ctx, const int *calls, size_t nr)
 	return err;
 }
 
-static int allow_bpf(scmp_filter_ctx ctx, const int *commands, size_t nr)
+/* Allows @call with these values of the argument number @arg. */
+static int allow_commands(scmp_filter_ctx ctx, int call, unsigned int arg, const int *commands, size_t nr)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++)
-		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(bpf), 1, SCMP_A0(SCMP_CMP_EQ, commands[i]));
+		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, call, 1, SCMP_CMP(arg, SCMP_CMP_EQ, commands[i]));
 	return err;
 }
 
@@ -324,6 +324,16 @@ static int allow_some(scmp_filter_ctx ctx)
 	for (size_t i = 0; !err && i < sizeof(signals) / sizeof(signals[0]); i++)
 		err = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, signals[i], 1, SCMP_A0(SCMP_CMP_EQ, getpid()));
 	return err ? err : seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1, SCMP_A1(SCMP_CMP_EQ, SIGCONT));
+}
+
+/* Other commands and O_ASYNC make the kernel send signals to any process of the same user. */
+static int allow_fcntl(scmp_filter_ctx ctx)
+{
+	static const int commands[] = { F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_ADD_SEALS, F_GET_SEALS };
+	int err = allow_commands(ctx, SCMP_SYS(fcntl), 1, LIST(commands));
+
+	return err ? err : seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2, SCMP_A1(SCMP_CMP_EQ, F_SETFL),
+					    SCMP_A2(SCMP_CMP_MASKED_EQ, O_ASYNC, 0));
 }
 
 static int allow_opening(scmp_filter_ctx ctx, unsigned int which)
@@ -356,13 +366,15 @@ static int add_rules(scmp_filter_ctx ctx, unsigned int which)
 	if (!err)
 		err = allow_some(ctx);
 	if (!err)
+		err = allow_fcntl(ctx);
+	if (!err)
 		err = allow_opening(ctx, which);
 	for (int i = 0; i < CALLS_SETS && !err; i++) {
 		if (!(which & 1U << i))
 			continue;
 		err = allow(ctx, sets[i].calls, sets[i].nr);
 		if (!err)
-			err = allow_bpf(ctx, sets[i].bpf, sets[i].nr_bpf);
+			err = allow_commands(ctx, SCMP_SYS(bpf), 0, sets[i].bpf, sets[i].nr_bpf);
 	}
 	return err;
 }

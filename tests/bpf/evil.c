@@ -81,7 +81,7 @@ static void do_socket(void)
 
 static void do_ptrace(void)
 {
-	ptrace(PTRACE_ATTACH, getppid(), 0, 0);
+	ptrace(PTRACE_ATTACH, 1, 0, 0); /* getppid() would end it, too */
 }
 
 static void do_bpf(void)
@@ -97,6 +97,18 @@ static void do_setuid(void)
 static void do_kill(void)
 {
 	kill(1, SIGURG);
+}
+
+/* Input would signal the owner. */
+static void do_own(void)
+{
+	fcntl(STDIN_FILENO, F_SETOWN, 1);
+}
+
+/* A terminal's owner is its foreground process group. */
+static void do_async(void)
+{
+	fcntl(STDIN_FILENO, F_SETFL, O_ASYNC);
 }
 
 static void do_executable(void)
@@ -227,6 +239,8 @@ static const struct deed {
 	{ do_bpf },
 	{ do_setuid },
 	{ do_kill },
+	{ do_own },
+	{ do_async },
 	{ do_executable },
 	{ do_mprotect },
 	{ do_mount },

@@ -19,8 +19,8 @@ from harness import MS, SEC, SYSTOP, Load, begin, descendants, ended, load_path
 
 EVIL = os.environ.get("SYSTOP_EVIL_PROGRAM", os.path.join(os.path.dirname(load_path("")), "..", "bpf", "systop-evil"))
 ROLES = ("open", "symbols", "peek", "write", "who", "commands")
-FORBIDDEN = ("fork", "clone", "exec", "socket", "ptrace", "bpf", "setuid", "kill", "executable memory", "mprotect to execute",
-             "mount", "make a file", "read a file")
+FORBIDDEN = ("fork", "clone", "exec", "socket", "ptrace", "bpf", "setuid", "kill", "own a descriptor",
+             "signals at input", "executable memory", "mprotect to execute", "mount", "make a file", "read a file")
 SAID = ("too short", "too long", "a socket", "a device", "many descriptors", "another's answer", "ones", "endless", "spin",
         "silent")
 DEEDS = FORBIDDEN + SAID
