@@ -101,8 +101,11 @@ static int64_t add_cie(struct cfi_entries *e, size_t at)
 	struct reader body;
 	struct cie c;
 	uint64_t id;
+	bool found = read_entry(e->s, at, &body, &id) && !id;
 
-	if (!read_entry(e->s, at, &body, &id) || id || !read_cie(e->m, body, &c))
+	if (found)
+		e->cie_bytes += body.end - body.at;
+	if (!found || e->cie_bytes > e->s->size || !read_cie(e->m, body, &c))
 		return map_put(&e->cie_at, at + 1, (void *)1) ? -ENOMEM : -EINVAL;
 	if (VEC_PUSH(e->cies, e->nr_cies, e->cies_room, c) || map_put(&e->cie_at, at + 1, (void *)(e->nr_cies + 1)))
 		return -ENOMEM;

@@ -21,6 +21,7 @@ struct cfi_entries {
 	uint64_t bad;                      /* unreadable entries */
 	struct cie *cies;
 	size_t nr_cies, cies_room;
+	uint64_t cie_bytes;                /* read: more than the section has only if CIEs overlap, to cost time */
 	struct map cie_at;                 /* offset in the section + 1 -> index in cies + 2; 1: unreadable */
 	struct cfi_recent_cie {
 		uint64_t at;               /* offset in the section + 1 */

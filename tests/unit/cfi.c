@@ -313,9 +313,61 @@ TEST(cfi, stubs_without_an_entry)
 	}
 }
 
+#define ENTRIES 100
+#define CIE_BYTES 21
+#define FDE_BYTES 24
+
+static uint8_t *put32(uint8_t *to, uint32_t value)
+{
+	memcpy(to, &value, sizeof(value));
+	return to + sizeof(value);
+}
+
+static uint8_t *put64(uint8_t *to, uint64_t value)
+{
+	memcpy(to, &value, sizeof(value));
+	return to + sizeof(value);
+}
+
+/* As many functions as CIEs, each with its own. @nested: all CIEs extend to the last one's end, and each has the head of
+ * the next one as a block. Returns how many functions are broken. */
+static uint64_t broken_functions(bool nested)
+{
+	static const uint8_t cie[] = { 1, 0, 1, 0x78, 16, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1 };
+	static const uint8_t next[] = { DW_CFA_val_expression, 12, 13 }, none[sizeof(next)]; /* the latter are nops */
+	const struct elf_segments segments = { .nr = 1, .at = { { .address = 0x1000, .size = 0x10000, .offset = 0x1000 } } };
+	uint8_t bytes[ENTRIES * (CIE_BYTES + FDE_BYTES)], *at = bytes;
+	const struct cfi_section section = { bytes, sizeof(bytes), 0x20000 };
+	struct cfi_table t;
+	uint64_t broken;
+
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		at = put32(put32(at, (nested ? ENTRIES - i : 1) * CIE_BYTES - 4), 0);
+		at = mempcpy(at, cie, sizeof(cie));
+		at = mempcpy(at, nested && i + 1 < ENTRIES ? next : none, sizeof(next));
+	}
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		at = put32(at, FDE_BYTES - 4);
+		at = put32(at, at - bytes - i * CIE_BYTES);
+		at = put64(put64(at, 0x1000 + 32 * i), 32);
+	}
+	assert_int_equal(at - bytes, sizeof(bytes));
+	assert_int_equal(cfi_parse(&t, &section, &segments, &cfi_x86_64), 0);
+	broken = t.bad;
+	cfi_fini(&t);
+	return broken;
+}
+
+TEST(cfi, overlapping_entries_are_not_read_again_and_again)
+{
+	assert_int_equal(broken_functions(false), 0);
+	assert_within(broken_functions(true), ENTRIES - 5, ENTRIES);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test_setup_teardown(cfi_stubs_without_an_entry, folder_new, folder_drop),
 		  cmocka_unit_test(cfi_rows_are_those_of_libdw),
+		  cmocka_unit_test(cfi_overlapping_entries_are_not_read_again_and_again),
 		  cmocka_unit_test(cfi_dynamic_linker_begins_without_a_caller));
 }
