@@ -16,6 +16,10 @@
 
 #define NOBODY 65534
 
+/* No convention gives these to anyone: systemd's end at 65519, and images of containers use 65532. */
+#define UNUSED_FIRST 65520
+#define UNUSED_LAST 65531
+
 /* Being root, becoming root and changing users no longer bring capabilities, for good. */
 #define SECUREBITS (SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | \
 		    SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
@@ -28,8 +32,22 @@ static struct {
 	int nr_groups;
 } started;
 
+static uid_t nobody = NOBODY;
+
+/* A user without processes, which could stop or end those of systop. */
+static uid_t find_nobody(void)
+{
+	for (uid_t uid = UNUSED_FIRST; uid <= UNUSED_LAST; uid++) {
+		errno = 0;
+		if (getpriority(PRIO_USER, uid) == -1 && errno == ESRCH)
+			return uid;
+	}
+	return NOBODY;
+}
+
 void sandbox_init(void)
 {
+	nobody = find_nobody();
 	started.uid = geteuid();
 	started.gid = getegid();
 	started.nr_groups = getgroups(0, NULL);
@@ -61,13 +79,13 @@ static int become(uid_t uid, gid_t gid, const gid_t *groups, int nr)
 
 static int become_nobody(void)
 {
-	return become(NOBODY, NOBODY, NULL, 0);
+	return become(nobody, nobody, NULL, 0);
 }
 
 /* Nobody to others; but opens and creates files as the user that started systop, with its groups. */
 static int become_writer(void)
 {
-	if (become(NOBODY, NOBODY, started.groups, started.nr_groups))
+	if (become(nobody, nobody, started.groups, started.nr_groups))
 		return -1;
 	setfsgid(started.gid);
 	setfsuid(started.uid);

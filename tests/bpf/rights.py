@@ -14,7 +14,7 @@ import time
 from harness import SYSTOP, begin, descendants, load_path
 
 MAN = os.path.join(os.environ.get("SYSTOP_MAN", "build/man"), "systop.8")
-NOBODY, USER, GROUP = 65534, 4321, 4322
+TAKEN, USER, GROUP = 65520, 4321, 4322
 CAPS = {name: number for number, name in enumerate(
     "CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE "
     "NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN "
@@ -121,20 +121,32 @@ def all_ids(uid, gid):
     return [uid] * 4, [gid] * 4
 
 
+def is_unused(uid):
+    try:
+        os.getpriority(os.PRIO_USER, uid)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def nobody():
+    """A user of whom nothing runs."""
+    return next(uid for uid in range(TAKEN, 65532) if is_unused(uid))
+
+
 EVERY = (1 << 64) - 1
-ROOTS = [NOBODY] * 3 + [0], [NOBODY] * 3 + [0]
 
 
 def as_root(folder):
-    nobody = all_ids(NOBODY, NOBODY)
-    return rights(folder, {}, [], EVERY, 0,
-                  {"nobody": nobody, "invoker": nobody, "writer": ROOTS})
+    uid = nobody()
+    ids, roots = all_ids(uid, uid), [uid] * 3 + [0]
+    return rights(folder, {}, [], EVERY, 0, {"nobody": ids, "invoker": ids, "writer": (roots, roots)})
 
 
 def under_sudo(folder):
-    nobody, user = all_ids(NOBODY, NOBODY), all_ids(USER, GROUP)
+    uid, user = nobody(), all_ids(USER, GROUP)
     return rights(folder, {"SUDO_UID": str(USER), "SUDO_GID": str(GROUP), "SUDO_USER": "somebody"}, [], EVERY, 0,
-                  {"nobody": nobody, "invoker": user, "writer": user})
+                  {"nobody": all_ids(uid, uid), "invoker": user, "writer": user})
 
 
 def with_capabilities(folder, of_file):
@@ -157,7 +169,7 @@ def with_capabilities(folder, of_file):
 def main():
     tap = begin()
     with subprocess.Popen([load_path("threads"), str(PROCESSES), str(PROCESSES)], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE) as crowd, tempfile.TemporaryDirectory() as folder:
+                          stdout=subprocess.PIPE, user=TAKEN) as crowd, tempfile.TemporaryDirectory() as folder:
         crowd.stdout.readline()  # all are there
         os.chmod(folder, 0o777)
         tap.case("as root", as_root, folder)
