@@ -18,7 +18,7 @@
 
 enum open_what {
 	OPEN_MAPPED,   /* what a process has mapped at start-end, or else the path if it is the same file */
-	OPEN_DEBUG,    /* its debug information, from place @attempt on: the usual places, then the invoker's folders */
+	OPEN_DEBUG,    /* its debug information, from place @attempt on (in enum open_found's order) */
 	OPEN_PERF_MAP, /* the file that a process's JIT compiler writes: /tmp/perf-PID.map */
 	OPEN_PEER,     /* brings the socket by which files are handed over from now on; no answer */
 	OPEN_CONTAINER, /* a file of the host that can have the name of the container with the id @path, from place @attempt
@@ -47,9 +47,9 @@ struct open_request {
 enum open_found {
 	OPEN_FOUND = 1,     /* the process has been inspected: the file's file system */
 	/* Where its debug information is looked for: */
-	OPEN_FOUND_ROOT,    /* below the process's root */
 	OPEN_FOUND_HOST,    /* below the host's root */
 	OPEN_FOUND_FOLDERS, /* the invoker's folders (sym/debug_folders.h) */
+	OPEN_FOUND_ROOT,    /* below the process's root */
 	OPEN_FOUNDS
 };
 

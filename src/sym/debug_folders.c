@@ -14,9 +14,6 @@
 #include "util/file.h"
 #include "util/invoker.h"
 
-/* Files in a folder that can have a file's debug information. */
-#define PLACES 4
-
 static struct {
 	enum debug_folder_kind kind;
 	char *path;
@@ -79,23 +76,23 @@ static int look_folder(const struct open_request *r, uint32_t nr, uint32_t *plac
 	int folder = open(folders[nr].path, O_PATH | O_DIRECTORY | O_CLOEXEC), found = -1;
 	char name[256];
 
-	for (; folder >= 0 && *place / PLACES == nr; ++*place) {
-		place_name(r, folders[nr].kind, *place % PLACES, name, sizeof(name));
+	for (; folder >= 0 && *place / DEBUG_FOLDER_PLACES == nr; ++*place) {
+		place_name(r, folders[nr].kind, *place % DEBUG_FOLDER_PLACES, name, sizeof(name));
 		found = *name ? look(folder, name) : -1;
 		if (found >= 0 && is_taken(found))
 			break;
 		file_close(&found);
 	}
 	if (folder < 0)
-		*place = PLACES * (nr + 1);
+		*place = DEBUG_FOLDER_PLACES * (nr + 1);
 	file_close(&folder);
 	return found;
 }
 
 int debug_folders_look(const struct open_request *r, uint32_t *place)
 {
-	while (*place / PLACES < nr_folders) {
-		int found = look_folder(r, *place / PLACES, place);
+	while (*place / DEBUG_FOLDER_PLACES < nr_folders) {
+		int found = look_folder(r, *place / DEBUG_FOLDER_PLACES, place);
 
 		if (found >= 0)
 			return found;

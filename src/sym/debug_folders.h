@@ -10,6 +10,9 @@ struct open_request;
  * complete before helper_start(). */
 #define DEBUG_FOLDERS_MAX 10
 
+/* Files in a folder that can have a file's debug information. */
+#define DEBUG_FOLDER_PLACES 4
+
 enum debug_folder_kind {
 	DEBUG_CACHE,  /* debuginfod's: BUILDID/debuginfo */
 	DEBUG_FOLDER, /* the same, and .build-id/xx/yyyy.debug, xx/yyyy.debug and the name in .gnu_debuglink */

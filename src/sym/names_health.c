@@ -101,9 +101,9 @@ static void tables_health(const struct names *n, struct health *h)
 
 /* Where debug information is looked for. */
 static const char *const places[OPEN_FOUNDS] = {
-	[OPEN_FOUND_ROOT] = "/usr/lib/debug of a container",
 	[OPEN_FOUND_HOST] = "/usr/lib/debug",
 	[OPEN_FOUND_FOLDERS] = "a --symbol-dir or debuginfod's cache",
+	[OPEN_FOUND_ROOT] = "/usr/lib/debug of a container",
 };
 
 void names_health(const struct names *n, struct health *h)
@@ -112,7 +112,7 @@ void names_health(const struct names *n, struct health *h)
 
 	worker_health(&n->open, "open", "opens the files that processes have mapped", h);
 	worker_health(&n->symbols, "symbols", "reads names from them", h);
-	for (int i = OPEN_FOUND_ROOT; i < OPEN_FOUNDS; i++)
+	for (int i = OPEN_FOUND_HOST; i < OPEN_FOUNDS; i++)
 		if (places_pause(n, i))
 			health_add(h, "Helpers", "folders", HEALTH_DEGRADED, "%s does not answer: skipped for now",
 				   places[i]);

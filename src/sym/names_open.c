@@ -191,7 +191,7 @@ static void ask_open(struct names *n, struct file *f, enum open_what what)
 	file_path(f, r.inside, sizeof(r.inside));
 	memcpy(r.build_id, f->about.build_id, sizeof(r.build_id));
 	memcpy(r.debuglink, f->about.debuglink, sizeof(r.debuglink));
-	for (int i = OPEN_FOUND_ROOT; i < OPEN_FOUNDS; i++)
+	for (int i = OPEN_FOUND_HOST; i < OPEN_FOUNDS; i++)
 		r.skip |= (uint32_t)places_pause(n, i) << i;
 	if (!worker_ask(&n->open, &r, sizeof(r), -1)) {
 		worker_failed(&n->open);

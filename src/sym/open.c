@@ -221,8 +221,8 @@ static bool is_same_folder(const char *one, const char *other)
 	       a.stx_mnt_id == b.stx_mnt_id;
 }
 
-/* Looks at the rest of the places below a root, up to place @end. */
-static int look_usual(const struct open_request *r, int of, const char *root, uint32_t *attempt, uint32_t end)
+/* Looks at the rest of the places below a root, whose first one is @first. */
+static int look_usual(const struct open_request *r, int of, const char *root, uint32_t *attempt, uint32_t first)
 {
 	char path[1024], folder[768], *name;
 
@@ -230,8 +230,8 @@ static int look_usual(const struct open_request *r, int of, const char *root, ui
 	name = strrchr(folder, '/');
 	if (name)
 		*name = '\0';
-	for (; *attempt < end; ++*attempt) {
-		uint32_t nr = *attempt % PLACES;
+	for (; *attempt < first + PLACES; ++*attempt) {
+		uint32_t nr = *attempt - first;
 		int found;
 
 		debug_place(r, folder, nr, path, sizeof(path));
@@ -243,36 +243,40 @@ static int look_usual(const struct open_request *r, int of, const char *root, ui
 	return -1;
 }
 
-/* First the places below the process's own root, then the host's. */
-static int look_roots(int socket, const struct open_request *r, int of, uint32_t *attempt)
-{
-	char root[32];
-	int found = -1;
+/* The places are numbered in this order: below the host's root, in the invoker's folders, and last below the process's root, as
+ * root of a container can name functions there for all containers with the same file. */
+#define FOLDERS_FIRST PLACES
+#define ROOT_FIRST (FOLDERS_FIRST + DEBUG_FOLDERS_MAX * DEBUG_FOLDER_PLACES)
 
-	snprintf(root, sizeof(root), "/proc/%u/root", r->tgid);
-	if (*attempt < PLACES && begin_places(socket, r, OPEN_FOUND_ROOT) && !is_same_folder(root, "/"))
-		found = look_usual(r, of, root, attempt, PLACES);
-	if (found >= 0)
-		return found;
-	if (*attempt < PLACES)
-		*attempt = PLACES;
-	if (*attempt < 2 * PLACES && begin_places(socket, r, OPEN_FOUND_HOST))
-		found = look_usual(r, of, "/", attempt, 2 * PLACES);
-	return found;
+static int look_host(int socket, const struct open_request *r, int of, uint32_t *attempt)
+{
+	if (*attempt >= FOLDERS_FIRST || !begin_places(socket, r, OPEN_FOUND_HOST))
+		return -1;
+	return look_usual(r, of, "/", attempt, 0);
 }
 
 static int look_folders(int socket, const struct open_request *r, uint32_t *attempt)
 {
-	uint32_t place = *attempt > 2 * PLACES ? *attempt - 2 * PLACES : 0;
+	uint32_t place = *attempt > FOLDERS_FIRST ? *attempt - FOLDERS_FIRST : 0;
 	int seen;
 
-	if (!begin_places(socket, r, OPEN_FOUND_FOLDERS)) {
-		errno = ENOENT;
+	if (*attempt >= ROOT_FIRST || !begin_places(socket, r, OPEN_FOUND_FOLDERS))
 		return -1;
-	}
 	seen = debug_folders_look(r, &place);
-	*attempt = 2 * PLACES + place;
+	*attempt = FOLDERS_FIRST + place;
 	return seen;
+}
+
+static int look_root(int socket, const struct open_request *r, int of, uint32_t *attempt)
+{
+	char root[32];
+
+	snprintf(root, sizeof(root), "/proc/%u/root", r->tgid);
+	if (*attempt < ROOT_FIRST)
+		*attempt = ROOT_FIRST;
+	if (!begin_places(socket, r, OPEN_FOUND_ROOT) || is_same_folder(root, "/"))
+		return -1;
+	return look_usual(r, of, root, attempt, ROOT_FIRST);
 }
 
 /* The file that debug information is asked for; -1: it is gone. The process in which it was met first can have ended, or run
@@ -299,12 +303,14 @@ static int open_debug(int socket, const struct open_request *r, struct open_answ
 	}
 	a->attempt = r->attempt;
 	of = look_asked(socket, r);
-	if (of >= 0) {
-		seen = look_roots(socket, r, of, &a->attempt);
-		close(of);
-	}
+	if (of >= 0)
+		seen = look_host(socket, r, of, &a->attempt);
 	if (seen < 0)
 		seen = look_folders(socket, r, &a->attempt);
+	if (seen < 0 && of >= 0)
+		seen = look_root(socket, r, of, &a->attempt);
+	file_close(&of);
+	errno = ENOENT;
 	return seen < 0 ? -1 : file_open_seen(seen);
 }
 

@@ -78,8 +78,9 @@ def share_named(lines):
     return named / every
 
 
-def sampled(burn, *options, env=None):
-    with Load(burn.path, "cpu", SECONDS) as load:
+def sampled(burn, *options, env=None, command=None):
+    with Load(*(command or [burn.path]), "cpu", SECONDS) as load:
+        load.truth()
         out = subprocess.run([SYSTOP, "--folded=cpu", "-n", "1", "-d", "1", "-F", "499", "-p", str(load.pid), *options],
                              capture_output=True, text=True, check=True, env=env or environment()).stdout
     return share_named(out.splitlines())
@@ -90,6 +91,17 @@ def place(layout):
     with Stripped(build_id=layout != "burn.debug") as burn, tempfile.TemporaryDirectory() as folder:
         burn.put(folder, layout)
         named = sampled(burn, "--symbol-dir", burn.folder, "--symbol-dir", folder)
+    assert named > 0.9, f"{named} of the samples have a name"
+
+
+def invented():
+    """A container names its functions as it likes, but not those whose debug information is in a folder of --symbol-dir."""
+    with Stripped() as burn, tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as inside:
+        burn.put(folder, ".build-id/{xx}/{yy}.debug")
+        made = burn.put(inside, ".build-id/{xx}/{yy}.debug")
+        subprocess.run(["objcopy", *(f"--redefine-sym={f}=not_{f}" for f in FUNCTIONS), made], check=True)
+        command = ["unshare", "--mount", "sh", "-c", f'mount --bind {inside} /usr/lib/debug && exec "$@"', "sh", burn.path]
+        named = sampled(burn, "--symbol-dir", folder, command=command)
     assert named > 0.9, f"{named} of the samples have a name"
 
 
@@ -349,6 +361,7 @@ def main():
         ("$XDG_CACHE_HOME", lambda: cache("XDG_CACHE_HOME", "debuginfod_client")),
         ("~/.cache of the user of sudo", lambda: cache("HOME", ".cache/debuginfod_client", **sudo)),
         ("~/.cache of root", cache_of_root),
+        ("a debug file in a folder, and one in a container", invented),
         ("a debug file of another user", refused, "owner"),
         ("a FIFO", refused, "fifo"),
         ("a device", refused, "device"),
