@@ -32,7 +32,7 @@ static const struct {
 	{ -ENOSPC, NULL, "df -h .    # or a file elsewhere, or fewer seconds" },
 	{ -ENXIO, "this FIFO has no reader", "cat FIFO >FILE &    # before it is saved" },
 	{ -EOPNOTSUPP, "not a file, FIFO or character device", "stat FILE    # then try again with another one" },
-	{ -EPERM, NULL, "cd    # or another folder where you can write" },
+	{ -EPERM, "it is another user's, or its folder takes no files", "cd    # or another folder where you can write" },
 	{ -EPIPE, "its helper ended, or the reader closed it", "systop --check    # then try again" },
 	{ -EROFS, NULL, "cd    # or another folder where you can write" },
 	{ -ETIMEDOUT, "nothing was written for 20 s", "df -h    # then a file on another disk" },

@@ -72,6 +72,8 @@ int write_kind(const struct path *p, mode_t *stream)
 	mode_t kind = p->st.st_mode & S_IFMT;
 
 	*stream = kind == S_IFIFO || kind == S_IFCHR ? kind : 0;
+	if (kind == S_IFIFO && p->st.st_uid && p->st.st_uid != invoker()->uid) /* anyone can make one in /tmp, and read it */
+		return -EPERM;
 	if (!kind || kind == S_IFREG || *stream)
 		return 0;
 	return kind == S_IFDIR ? -EISDIR : -EOPNOTSUPP;
@@ -383,8 +385,10 @@ static int take_path(struct job *job, const struct write_request *r)
 	snprintf(job->temporary, sizeof(job->temporary), "%s", r->temporary);
 	job->beside = r->beside ? as->suffix : NULL;
 	err = path_resolve(r->path, invoker()->uid, 0, &job->path);
-	if (!err)
-		err = job->path.magic ? -EOPNOTSUPP : write_kind(&job->path, &job->stream);
+	if (!err && job->path.magic)
+		err = -EOPNOTSUPP;
+	else if (!err && !job->beside) /* otherwise whatever is there has taken the name */
+		err = write_kind(&job->path, &job->stream);
 	if (err || job->stream)
 		return err;
 	job->fd = write_create(job->path.folder, job->temporary, as->others_read ? 0644 : 0600, &job->named);

@@ -14,7 +14,7 @@ struct path;
 void write_run(int socket);
 
 /* write_kind - whether a file can be written to what a path leads to: 0 and @stream 0: a new file, or in place of
- * one; 0 and @stream S_IFIFO or S_IFCHR: written to directly. -EISDIR, -EOPNOTSUPP: no. */
+ * one; 0 and @stream S_IFIFO or S_IFCHR: written to directly. -EISDIR, -EOPNOTSUPP, -EPERM (another user's FIFO): no. */
 int write_kind(const struct path *p, mode_t *stream);
 
 /* write_create - creates an unnamed file in @folder, or, if the file system has no such files, one that is named

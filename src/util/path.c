@@ -157,7 +157,7 @@ int path_open(const struct path *p, mode_t mode, int flags)
 		return -errno;
 	if (fstat(held, &st))
 		err = -errno;
-	else if ((st.st_mode & S_IFMT) != mode)
+	else if ((st.st_mode & S_IFMT) != mode || st.st_uid != p->st.st_uid)
 		err = -EAGAIN;
 	if (!err) {
 		snprintf(place, sizeof(place), "/proc/self/fd/%d", held);

@@ -309,7 +309,8 @@ def read_only():
 
 
 def others_file():
-    """Somebody else's file in a folder as /tmp, which the helper that writes cannot replace: found before anything is recorded."""
+    """Somebody else's file in a folder as /tmp, which the helper that writes cannot replace, or FIFO, whose reader would have
+    the trace: found before anything is recorded."""
     sudo = {**os.environ, "SUDO_UID": "3", "SUDO_GID": "3", "SUDO_USER": "sys"}
     for owner, folder_owner, env in ((1, 2, None), (0, 0, sudo)):
         with folder() as d:
@@ -324,7 +325,17 @@ def others_file():
             with open(path) as f:
                 assert f.read() == "theirs"
             assert time.monotonic() - began < 8, "found after the recording"
-            assert done.returncode == 1 and f"cannot save {path}: Operation not permitted" in done.stderr, done
+            text = f"cannot save {path}: it is another user's, or its folder takes no files\n  fix: cd "
+            assert done.returncode == 1 and text in done.stderr, done
+            os.unlink(path)
+            os.mkfifo(path)
+            os.chmod(path, 0o666)
+            os.chown(path, owner or 1, owner or 1)
+            reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+            done = record(path, seconds=8, env=env)
+            assert not os.read(reader, 1), "it is written to"
+            os.close(reader)
+            assert done.returncode == 1 and text in done.stderr, done
 
 
 def long_refreshes():

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "save/write.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -97,41 +98,74 @@ TEST(write, cancelled_when_the_file_is_there)
 	assert_int_equal(access(path, F_OK), 0);
 }
 
-/* It is known to be a FIFO before its reader, who may pause, has taken anything. */
-TEST(write, a_reader_that_has_not_begun)
+/* Has a helper write content to the path of a FIFO that is open for reading. Returns its first answer, or the last one. */
+static struct write_answer write_to_fifo(const char *name, uid_t owner, bool beside, bool last)
 {
-	struct write_request r = { .what = WRITE_PATH, .exporter = exporter_index(&export_trace) };
+	struct write_request r = { .what = WRITE_PATH, .exporter = exporter_index(&export_trace), .beside = beside };
 	int pair[2], reader, content = memfd_create("content", MFD_CLOEXEC);
 	struct pollfd p = { .events = POLLIN };
 	struct write_answer a;
 	pid_t pid;
 
-	snprintf(r.path, sizeof(r.path), "%s/fifo", folder);
+	snprintf(r.path, sizeof(r.path), "%s", in_folder(name));
 	write_temporary(r.temporary);
 	assert_int_equal(mkfifo(r.path, 0600), 0);
+	assert_int_equal(chown(r.path, owner, -1), 0);
 	reader = open(r.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_return_code(fcntl(reader, F_SETPIPE_SZ, 4096), 0);
 	assert_int_equal(ftruncate(content, 1 << 20), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	pid = fork();
 	if (!pid) {
+		close(pair[0]); /* it ends with this process */
+		close(reader);
 		write_run(pair[1]);
 		_exit(0);
 	}
 	assert_int_equal(helper_send(pair[0], &r, sizeof(r), -1), sizeof(r));
 	r.what = WRITE_CONTENT;
-	assert_int_equal(helper_send(pair[0], &r, sizeof(r), content), sizeof(r));
+	helper_send(pair[0], &r, sizeof(r), content); /* it may have ended */
 	p.fd = pair[0];
-	assert_int_equal(poll(&p, 1, 2000), 1);
-	assert_int_equal(helper_receive(pair[0], &a, sizeof(a), NULL), sizeof(a));
-	assert_int_equal(a.err, 0);
-	assert_int_equal(a.stream, 1);
+	do {
+		assert_int_equal(poll(&p, 1, 2000), 1);
+		assert_int_equal(helper_receive(pair[0], &a, sizeof(a), NULL), sizeof(a));
+	} while (last && !a.done);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	for (int i = 0; i < 2; i++)
 		close(pair[i]);
 	close(reader);
 	close(content);
+	return a;
+}
+
+/* It is known to be a FIFO before its reader, who may pause, has taken anything. */
+TEST(write, a_reader_that_has_not_begun)
+{
+	struct write_answer a = write_to_fifo("fifo", -1, false, false);
+
+	assert_int_equal(a.err, 0);
+	assert_int_equal(a.stream, 1);
+}
+
+/* Anyone can make one in /tmp. */
+TEST(write, another_users_fifo)
+{
+	if (geteuid()) /* only root can give it to somebody */
+		return;
+	assert_int_equal(write_to_fifo("theirs", 1, false, true).err, -EPERM);
+}
+
+/* A name that systop makes is not that of a stream, whoever has taken it. */
+TEST(write, beside_a_fifo)
+{
+	struct write_answer a = write_to_fifo("systop-host.pb", -1, true, true);
+	struct stat st;
+
+	assert_int_equal(a.err, 0);
+	assert_int_equal(a.number, 2);
+	assert_int_equal(stat(in_folder("systop-host-2.pb"), &st), 0);
+	assert_int_equal(st.st_size, 1 << 20);
 }
 
 int main(void)
@@ -140,6 +174,8 @@ int main(void)
 		cmocka_unit_test(write_a_reader_that_has_not_begun),
 		cmocka_unit_test(write_cancelled_before_the_file_is_on_the_disk),
 		cmocka_unit_test(write_cancelled_when_the_file_is_there),
+		cmocka_unit_test(write_another_users_fifo),
+		cmocka_unit_test(write_beside_a_fifo),
 	};
 
 	return cmocka_run_group_tests(cases, folder_new, folder_drop);
