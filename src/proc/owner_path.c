@@ -22,6 +22,7 @@
 /* The texts of the record being made. */
 struct parts {
 	struct owner owner;
+	bool foreign; /* made by a user or in a container, who can choose any name: none of a container is taken */
 	char unit[NAME], short_unit[NAME], container_id[NAME], container[NAME], runtime[NAME], pod_id[NAME], pod[NAME];
 };
 
@@ -195,7 +196,7 @@ static void scope(struct parts *p, const char *name, const char *base)
 {
 	if (prefixed_id(p, base))
 		return;
-	if (begins_with(base, "machine-") && base[8])
+	if (!p->foreign && begins_with(base, "machine-") && base[8])
 		set_machine(p, "machine", base + 8);
 	else
 		set_unit(p, begins_with(base, "session-") ? OWNER_SESSION : OWNER_UNIT, name);
@@ -204,7 +205,7 @@ static void scope(struct parts *p, const char *name, const char *base)
 static void service(struct parts *p, const char *name, const char *base)
 {
 	set_unit(p, OWNER_UNIT, name);
-	if (begins_with(base, "systemd-nspawn@") && base[15])
+	if (!p->foreign && begins_with(base, "systemd-nspawn@") && base[15])
 		set_machine(p, "nspawn", base + 15);
 }
 
@@ -247,7 +248,7 @@ static bool slice_and_id(struct parts *p, const char *name)
 	snprintf(copy, sizeof(copy), "%s", name);
 	runtime = strchr(copy, ':');
 	id = runtime ? strchr(runtime + 1, ':') : NULL;
-	if (!id || !id[1])
+	if (!id || !is_container_id(id + 1))
 		return false;
 	*runtime++ = *id++ = '\0';
 	if (!ends_with(copy, ".slice"))
@@ -271,7 +272,7 @@ static bool parse(struct parts *p, const char *name, const char *parent)
 	else if (is_container_id(name))
 		set_container(p, strcmp(parent, "docker") ? "" : parent, name);
 	else
-		return named_machine(p, name, parent);
+		return !p->foreign && named_machine(p, name, parent);
 	return true;
 }
 
@@ -290,20 +291,40 @@ static uint32_t manager(const char *path, const char *last)
 	return user;
 }
 
+/* Parses the part of a path that ends before @end. */
+static bool parse_part(struct parts *p, const char *path, const char *end)
+{
+	const char *begin = memrchr(path, '/', end - path), *above = begin ? memrchr(path, '/', begin - path) : NULL;
+	char name[NAME], parent[NAME];
+
+	if (!begin || end - begin < 2 || end - begin > NAME)
+		return false;
+	above = above ? above + 1 : path;
+	snprintf(name, sizeof(name), "%.*s", (int)(end - begin - 1), begin + 1);
+	snprintf(parent, sizeof(parent), "%.*s", (int)(begin - above), above);
+	return parse(p, name, parent);
+}
+
+/* Whether a container is above the last part. */
+static bool is_inside(const char *path, const char *last)
+{
+	for (const char *end = last; end; end = memrchr(path, '/', end - path)) {
+		struct parts above = { 0 };
+
+		if (parse_part(&above, path, end) && above.owner.container)
+			return true;
+	}
+	return false;
+}
+
 struct owner *owner_of_path(const char *path)
 {
-	const char *last = strrchr(path, '/'), *above = last;
-	char name[NAME], parent[NAME];
+	const char *last = strrchr(path, '/');
 	struct parts p = { .owner.kind = OWNER_UNIT };
 
-	if (!last || !last[1] || strlen(last + 1) >= sizeof(name))
-		return NULL;
-	snprintf(name, sizeof(name), "%s", last + 1);
-	while (above > path && above[-1] != '/')
-		above--;
-	snprintf(parent, sizeof(parent), "%.*s", (int)(last - above), above);
-	if (!parse(&p, name, parent))
+	if (!last)
 		return NULL;
 	p.owner.user = manager(path, last);
-	return owner_new(&p.owner);
+	p.foreign = p.owner.user != OWNER_SYSTEM || is_inside(path, last);
+	return parse_part(&p, path, last + strlen(last)) ? owner_new(&p.owner) : NULL;
 }

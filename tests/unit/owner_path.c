@@ -169,12 +169,28 @@ static const struct {
 	{ "/machine.slice/machine-build\\x2dbox.scope", "-", "build-box", "-", "build-box" },
 	{ "/machine.slice/machine-qemu\\x2d1\\x2dvm1.scope/libvirt/emulator", "-", "qemu-1-vm1", "-", "qemu-1-vm1" },
 	{ "/machine/vm1.libvirt-qemu", "-", "vm1", "-", "vm1" },
+	/* names and ids that a user, or what runs in a container, makes up */
+	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/x.slice:docker:payments", "app.slice", "-", "-", "app.slice" },
+	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/x.slice:docker:" ID, "user@1000.service", SHORT, "-", SHORT },
+	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/machine-db.scope", "machine-db.scope", "-", "-", "machine-db.scope" },
+	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/systemd-nspawn@db.service", "systemd-nspawn@db.service", "-", "-",
+	  "systemd-nspawn@db" },
+	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/lxc.payload.db", "app.slice", "-", "-", "app.slice" },
+	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/lxc/db", "app.slice", "-", "-", "app.slice" },
+	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/db.libvirt-qemu", "app.slice", "-", "-", "app.slice" },
+	{ "/docker/" ID "/x.slice:docker:payments", "-", SHORT, "-", SHORT },
+	{ "/docker/" ID "/a/b/machine-db.scope", "machine-db.scope", SHORT, "-", SHORT },
+	{ "/system.slice/docker-" ID ".scope/systemd-nspawn@db.service", "systemd-nspawn@db.service", SHORT, "-", SHORT },
+	{ "/lxc.payload.web/lxc.payload.db", "-", "web", "-", "web" },
+	{ "/lxc/lxc/db", "-", "lxc", "-", "lxc" },
+	{ "/machine.slice/systemd-nspawn@web.service/payload/db.libvirt-lxc", "systemd-nspawn@web.service", "web", "-", "web" },
 	/* almost */
 	{ "/docker/3f2a91c04b7e", "-", "-", "-", "-" },
 	{ "/system.slice/docker-" ID "0.scope", "docker-" ID "0.scope", "-", "-", "docker-" ID "0.scope" },
 	{ "/a-pod" UID, "-", "-", "-", "-" },
 	{ "/kubepods.slice/kubepods-pod1.slice", "kubepods-pod1.slice", "-", "-", "kubepods-pod1.slice" },
 	{ "/x.slice:cri:", "-", "-", "-", "-" },
+	{ "/x.slice:cri:" ID "0", "-", "-", "-", "-" },
 };
 
 TEST(owner_path, says_what_people_call_it)
