@@ -31,12 +31,14 @@
 #include "sym/names.h"
 #include "tui/screen/tui.h"
 #include "util/fail.h"
+#include "util/hash.h"
 
 /* Memory for the history, including that of dead threads. */
 #define PAST_BYTES (32 << 20)
 
 void start_helpers(void)
 {
+	hash_init(); /* they have the same key */
 	helper_start(processes, PROCESS_COUNT, PROCESS_STARTER); /* without helpers there are no names */
 }
 

@@ -53,7 +53,8 @@ static void unlist_unused(struct age *a, struct interned *s)
 const struct symbol *symbol_hold(struct names *n, const char *name, const char *module, uint64_t build,
 				 enum symbol_kind kind, enum name_kind what)
 {
-	uint64_t key = hash_add(hash_text(hash_text(0, name), module), what == NAME_SYMBOL ? 0 : build);
+	/* With the kind, as a file can be called "[kernel]". */
+	uint64_t key = hash_add(hash_add(hash_text(hash_text(0, name), module), what == NAME_SYMBOL ? 0 : build), kind);
 	struct interned *s = map_get(&n->symbols_by_name, key);
 	size_t name_len = strlen(name) + 1, module_len = strlen(module) + 1;
 	char *text;

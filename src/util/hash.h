@@ -2,11 +2,20 @@
 #ifndef SYSTOP_UTIL_HASH_H
 #define SYSTOP_UTIL_HASH_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* hash_text - a 64-bit hash of a text for struct map, never 0 (FNV-1a). @seed: 0, or another text's hash. */
+/* hash_init - chooses the key of hash_text() and hash_bytes(); before it they are the same in every run. */
+void hash_init(void);
+
+/* hash_text, hash_bytes - a 64-bit hash for struct map, never 0, which stands for the text: nobody can make up another text with
+ * the same hash, as its key is secret. @seed: 0, or another text's hash. */
 uint64_t hash_text(uint64_t seed, const char *text);
+uint64_t hash_bytes(uint64_t seed, const void *data, size_t len);
+
+/* hash_keyed - SipHash-2-4: without the key, texts cannot be tried out. */
+uint64_t hash_keyed(const uint64_t key[static 2], const void *data, size_t len);
 
 /* hash_add - extends a hash by a value, in this order; never 0. */
 static inline uint64_t hash_add(uint64_t hash, uint64_t value)

@@ -48,6 +48,29 @@ static size_t kept_after(struct names *n, uint64_t seconds)
 	return n->symbols_by_name.nr;
 }
 
+static const struct symbol *held(struct names *n, const char *name, const char *module, enum symbol_kind kind)
+{
+	const struct symbol *s = symbol_hold(n, name, module, 0, kind, NAME_SYMBOL);
+
+	assert_non_null(s);
+	assert_string_equal(s->name, name);
+	assert_int_equal(s->kind, kind);
+	return s;
+}
+
+/* Names that somebody makes up do not get another one's function: two have the same FNV-1a hash, and a file can be called as
+ * the kernel is. */
+static void names_age_made_up(void **state)
+{
+	struct names *n = *state;
+
+	held(n, "8yn0iYCKYHlIj4-BwPqk", "module", SYMBOL_USER);
+	held(n, "GReLUrM4wMqfg9yzV3KQ", "module", SYMBOL_USER);
+	held(n, "schedule", "[kernel]", SYMBOL_KERNEL);
+	held(n, "schedule", "[kernel]", SYMBOL_USER);
+	assert_ptr_equal(held(n, "schedule", "[kernel]", SYMBOL_KERNEL), held(n, "schedule", "[kernel]", SYMBOL_KERNEL));
+}
+
 /* A placeholder is replaced by the function's name. */
 static void names_age_replaced(void **state)
 {
@@ -152,5 +175,5 @@ static void names_age_bpf_programs(void **state)
 int main(void)
 {
 	RUN_TESTS(CASE(replaced), CASE(shown_by_two_frames), CASE(back_in_time), CASE(one_comes_and_goes),
-		  CASE(bpf_programs));
+		  CASE(bpf_programs), CASE(made_up));
 }

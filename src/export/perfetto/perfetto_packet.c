@@ -159,20 +159,6 @@ void out_write(struct perfetto *p, bool all)
 	p->out.len = 0;
 }
 
-static uint64_t hash_bytes(const void *data, size_t len)
-{
-	const uint8_t *at = data;
-	uint64_t hash = len, word;
-
-	for (; len >= sizeof(word); len -= sizeof(word), at += sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		hash = hash_add(hash, word);
-	}
-	word = 0;
-	memcpy(&word, at, len);
-	return hash_add(hash, word);
-}
-
 uint64_t intern(struct perfetto *p, enum sequence sequence, enum interned kind, uint64_t hash, bool *is_new)
 {
 	struct map *ids = &p->interned[sequence].ids[kind];
@@ -201,7 +187,7 @@ static uint64_t intern_string(struct perfetto *p, enum sequence sequence, enum i
 	PB(InternedString) string = PB_INIT(INTERNED_STRING);
 	char safe[TEXT_SIZE];
 	bool is_new;
-	uint64_t id = intern(p, sequence, kind, hash_bytes(data, len), &is_new);
+	uint64_t id = intern(p, sequence, kind, hash_bytes(0, data, len), &is_new);
 
 	if (!is_new)
 		return id;
