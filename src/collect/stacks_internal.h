@@ -24,7 +24,7 @@ struct runq_waits {
 	uint32_t tid;
 	uint64_t at;
 	uint64_t runq_ns; /* the part of the thread's sum that has been reported */
-	const struct stack *user, *kernel;
+	uint64_t user, kernel; /* model_stack_key(), as the model may drop them; 0: none */
 };
 
 struct stacks {

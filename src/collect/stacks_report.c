@@ -53,8 +53,9 @@ static void report_waits(struct emission *t, struct runq_waits *w, uint64_t runq
 
 	at_most_left(t, &sample);
 	if (known) {
-		sample.user = w->user ? model_stack(t->stacks->model, w->user) : NULL;
-		sample.kernel = w->kernel ? model_stack(t->stacks->model, w->kernel) : NULL;
+		sample.user = model_stack_again(t->stacks->model, w->user);
+		sample.kernel = model_stack_again(t->stacks->model, w->kernel);
+		sample.flags |= (w->user && !sample.user ? NOTE_USER_LOST : 0) | (w->kernel && !sample.kernel ? NOTE_KERNEL_LOST : 0);
 	}
 	emit_sample(t, &sample);
 	if (runq_ns > w->runq_ns)
@@ -148,8 +149,8 @@ static void report_event(struct emission *t, struct runq_waits *w, const struct 
 	}
 	emit_sample(t, &sample);
 	w->at = e->at;
-	w->user = p->user;
-	w->kernel = p->kernel;
+	w->user = p->user ? model_stack_key(p->user) : 0;
+	w->kernel = p->kernel ? model_stack_key(p->kernel) : 0;
 	if (e->wait) {
 		struct stack_sample wait = sample;
 

@@ -238,7 +238,7 @@ int history_remember(struct model *m, const struct tick_node *n)
 	t->head = *tick;
 	t->head.nr_cgroups = 0;
 	t->incomplete = n->incomplete;
-	t->bytes = sizeof(*t);
+	t->bytes = sizeof(*t) + m->stack_bytes_now;
 	err = remember_threads(p, t, tick);
 	if (!err)
 		err = remember_stopped(t, tick);
@@ -265,6 +265,7 @@ int history_remember(struct model *m, const struct tick_node *n)
 		history_clear(p, --p->next);
 		return err;
 	}
+	m->stack_bytes_now = 0;
 	ends_forget(p, tick->boottime_ns);
 	make_room(m);
 	return 0;

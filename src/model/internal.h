@@ -160,7 +160,8 @@ struct model {
 	struct tick_node *now;   /* being built */
 	bool early;              /* its interval has not ended yet */
 	struct history *history;       /* NULL: nothing is remembered */
-	struct map stacks;       /* hash -> struct stack */
+	struct map stacks;       /* model_stack_key() -> struct stack */
+	size_t stack_bytes, stack_bytes_now; /* of all stacks; of those that the tick being built uses */
 	struct block *blocks_known;
 	bool unknown[METRIC_COUNT]; /* of all threads */
 	int64_t awake_ns;        /* of the tick being built, or the newest */

@@ -12,11 +12,7 @@
 #include "model/history.h"
 #include "util/vec.h"
 
-/* Ticks that a stack is kept beyond the last one that shows it: its thread may still wait there, see
- * collect/stacks_report.c. */
-#define KEEP 16
-
-/* Ticks between searches for stacks that no tick shows any more. */
+/* Ticks between searches for stacks that no tick shows any more, unless they take more than the past may. */
 #define FORGET_EVERY 16
 
 bool sample_lacks_user(const struct stack_sample *s)
@@ -24,28 +20,66 @@ bool sample_lacks_user(const struct stack_sample *s)
 	return s->flags & (NOTE_NO_USER | NOTE_USER_LOST) && s->kernel && !(s->life->flags & PF_KTHREAD);
 }
 
+static size_t stack_bytes(const struct stack *s)
+{
+	return sizeof(*s) + s->nr * sizeof(s->frames[0]);
+}
+
+/* The tick that a stack is used by now; between two ticks it is the next one. */
+static uint64_t using(const struct model *m)
+{
+	return m->now ? m->seq : m->seq + 1;
+}
+
+/* Of the ticks that use a stack, only the last one counts its bytes, as dropping the others makes no room. */
+static void stack_use(struct model *m, struct stack *s)
+{
+	struct history_tick *last = (struct history_tick *)history_find(m->history, s->seq);
+
+	if (s->seq == using(m))
+		return;
+	if (last) {
+		last->bytes -= stack_bytes(s);
+		m->history->bytes -= stack_bytes(s);
+	}
+	m->stack_bytes_now += stack_bytes(s);
+	s->seq = using(m);
+}
+
+uint64_t model_stack_key(const struct stack *s)
+{
+	/* Mix in the second hash, so that a collision of one is harmless. */
+	return (s->hash ^ (uint64_t)s->check << 32) | 1;
+}
+
+const struct stack *model_stack_again(struct model *m, uint64_t key)
+{
+	struct stack *s = map_get(&m->stacks, key);
+
+	if (s)
+		stack_use(m, s);
+	return s;
+}
+
 const struct stack *model_stack(struct model *m, const struct stack *like)
 {
-	size_t bytes = sizeof(*like) + like->nr * sizeof(like->frames[0]);
-	/* Mix in the second hash, so that a collision of one is harmless. */
-	uint64_t key = (like->hash ^ (uint64_t)like->check << 32) | 1;
-	struct stack *s = map_get(&m->stacks, key);
-	uint64_t seq = m->now ? m->seq : m->seq + 1; /* between two ticks: the next one */
+	uint64_t key = model_stack_key(like);
+	const struct stack *known = model_stack_again(m, key);
+	struct stack *s = known ? NULL : malloc(stack_bytes(like));
 
-	if (!s) {
-		s = malloc(bytes);
-		if (!s)
-			return NULL;
-		memcpy(s, like, bytes);
-		s->held = 0;
-		s->counted = 0;
-		if (map_put(&m->stacks, key, s)) {
-			free(s);
-			return NULL;
-		}
-		s->first = seq;
+	if (!s)
+		return known;
+	memcpy(s, like, stack_bytes(like));
+	s->held = 0;
+	s->counted = 0;
+	s->seq = 0;
+	if (map_put(&m->stacks, key, s)) {
+		free(s);
+		return NULL;
 	}
-	s->seq = seq;
+	s->first = using(m);
+	m->stack_bytes += stack_bytes(s);
+	stack_use(m, s);
 	return s;
 }
 
@@ -127,9 +161,9 @@ static void blocks_prune(struct model *m, int64_t oldest)
 			continue;
 		}
 		if (b->user)
-			((struct stack *)b->user)->seq = m->seq;
+			stack_use(m, (struct stack *)b->user);
 		if (b->kernel)
-			((struct stack *)b->kernel)->seq = m->seq;
+			stack_use(m, (struct stack *)b->kernel);
 		at = &b->next;
 	}
 }
@@ -138,10 +172,10 @@ static void blocks_prune(struct model *m, int64_t oldest)
  * not from those that came after it. */
 static bool is_kept(const struct model *m, const struct stack *s, uint64_t oldest)
 {
-	bool kept = s->held || s->seq + KEEP >= oldest;
+	bool kept = s->held || s->seq >= oldest;
 
 	for (const struct tick_node *n = m->held; n && !kept; n = n->next)
-		kept = s->first <= n->tick.seq && s->seq + KEEP >= n->oldest;
+		kept = s->first <= n->tick.seq && s->seq >= n->oldest;
 	return kept;
 }
 
@@ -151,7 +185,7 @@ void model_stacks_forget(struct model *m)
 	uint64_t oldest = history_oldest(m->history);
 	struct map kept = { 0 };
 
-	if (m->seq % FORGET_EVERY)
+	if (m->seq % FORGET_EVERY && !(m->history && m->stack_bytes > m->history->bytes_max))
 		return;
 	oldest = oldest < m->seq ? oldest : m->seq;
 	blocks_prune(m, oldest_time(m));
@@ -168,8 +202,10 @@ void model_stacks_forget(struct model *m)
 	for (size_t i = 0; i < m->stacks.room; i++) {
 		struct stack *s = m->stacks.entries[i].value;
 
-		if (s && !is_kept(m, s, oldest))
-			free(s);
+		if (!s || is_kept(m, s, oldest))
+			continue;
+		m->stack_bytes -= stack_bytes(s);
+		free(s);
 	}
 	map_fini(&m->stacks);
 	m->stacks = kept;

@@ -75,6 +75,11 @@ bool sample_lacks_user(const struct stack_sample *s);
 /* model_stack - the shared stack with these contents, for the tick being built. NULL: out of memory. */
 const struct stack *model_stack(struct model *m, const struct stack *like);
 
+/* model_stack_key - identifies a stack, also when it is not kept any more. model_stack_again - the stack with this key, for the
+ * tick being built; NULL: it is not kept, or @key is 0. */
+uint64_t model_stack_key(const struct stack *s);
+const struct stack *model_stack_again(struct model *m, uint64_t key);
+
 /* model_stack_hold - keeps a stack until model_stack_release(), even if no tick has it any more. */
 void model_stack_hold(const struct stack *s);
 void model_stack_release(const struct stack *s);

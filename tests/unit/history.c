@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/health.h"
+#include "model/sample.h"
 #include "model/wait.h"
 
 #define MEMORY (32 << 20)
@@ -225,6 +226,107 @@ TEST(history, no_more_than_its_ticks)
 	assert_false(tick_past_short(t));
 	assert_past(m, false, 0);
 	tick_put(t);
+	model_free(m);
+}
+
+#define STACKS 100
+#define FRAMES 256
+
+/* A tick with deep stacks, whose frames are in this file. @key: of one of them. */
+static const struct tick *with_stacks(struct model *m, struct life *l, uint64_t file, uint64_t *key)
+{
+	struct stack *like = calloc(1, sizeof(*like) + FRAMES * sizeof(like->frames[0]));
+	struct stack_sample s = { .life = l, .metric = METRIC_RUN, .weight = 1, .count = 1 };
+
+	assert_non_null(like);
+	tick_begin(m);
+	run(m, l, STACKS, false);
+	for (uint64_t i = 0; i < STACKS; i++) {
+		*like = (struct stack){ .hash = (file << 8 | i) << 1, .nr = FRAMES };
+		like->frames[0] = file << FRAME_FILE_SHIFT;
+		*key = model_stack_key(like);
+		s.user = model_stack(m, like);
+		assert_int_equal(model_sample(m, &s), 0);
+	}
+	free(like);
+	return end(m);
+}
+
+/* Number of these files in which a stack has frames. */
+static int files(const struct model *m, int first, int last)
+{
+	uint64_t bits[4];
+	int nr = 0;
+
+	model_files(m, bits, 256);
+	for (int i = first; i <= last; i++)
+		nr += bits[i / 64] >> i % 64 & 1;
+	return nr;
+}
+
+/* Stacks take room from the past, unless only a paused screen keeps them, and go with their ticks. */
+TEST(history, stacks_that_all_differ)
+{
+	struct model *m = model_new(1 << 20);
+	struct life *l = life(m, 10, 10, "a", &root);
+	const struct tick *t = NULL, *held = NULL;
+	uint64_t oldest, oldest_held = 0, key, first_key;
+
+	for (int i = 1; i <= 200; i++) {
+		const struct tick *next = with_stacks(m, l, i, &key);
+
+		if (i == 1)
+			first_key = key;
+		if (i == 49)
+			tick_past(next, &oldest_held);
+		if (i == 50)
+			held = tick_get(next);
+		tick_put(t);
+		t = next;
+		if (i > 5) {
+			assert_true(tick_past(t, &oldest) <= 1 << 20);
+			assert_within(i - oldest + 1, 4, 5); /* 213 KiB each */
+			assert_within(files(m, 51, 200), i > 50 ? 1 : 0, 7);
+		}
+	}
+	assert_true(tick_past_short(t));
+	assert_int_equal(files(m, oldest, 200), 200 - oldest + 1);
+	assert_int_equal(files(m, oldest_held, 50), 50 - oldest_held + 1);
+	assert_null(model_stack_again(m, first_key));
+	assert_non_null(model_stack_again(m, key));
+	tick_put(held);
+	tick_put(t);
+	tick_put(with_stacks(m, l, 201, &key));
+	assert_int_equal(files(m, 1, 100), 0);
+	model_life_end(m, l);
+	model_free(m);
+}
+
+/* One that many ticks have is counted once. */
+TEST(history, stacks_that_are_the_same)
+{
+	struct model *m = model_new(4 << 20);
+	struct life *l = life(m, 10, 10, "a", &root);
+	const struct tick *t = NULL;
+	uint64_t oldest, key;
+	size_t bytes;
+
+	for (int i = 0; i < 2 * HISTORY_TICKS; i++) {
+		tick_put(t);
+		t = with_stacks(m, l, 1, &key);
+	}
+	bytes = tick_past(t, &oldest);
+	assert_true(bytes <= 4 << 20);
+	assert_int_equal(oldest, HISTORY_TICKS + 1);
+	for (int i = 0; i < 2 * HISTORY_TICKS; i++) {
+		tick_begin(m);
+		tick_put(t);
+		t = end(m);
+	}
+	assert_true(tick_past(t, &oldest) + STACKS * FRAMES * sizeof(uint64_t) <= bytes);
+	assert_int_equal(files(m, 1, 1), 0);
+	tick_put(t);
+	model_life_end(m, l);
 	model_free(m);
 }
 
@@ -733,6 +835,8 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(history_ticks_come_back), cmocka_unit_test(history_is_bounded),
 		  cmocka_unit_test(history_no_more_than_its_ticks),
+		  cmocka_unit_test(history_stacks_that_all_differ),
+		  cmocka_unit_test(history_stacks_that_are_the_same),
 		  cmocka_unit_test(history_moved_within_a_tick),
 		  cmocka_unit_test(history_processes_where_they_were),
 		  cmocka_unit_test(history_processes_are_what_they_became_after_a_move),
