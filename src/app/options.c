@@ -16,7 +16,10 @@
 #include "util/vec.h"
 
 #define WINDOW_DEFAULT_S 30
+#define WINDOW_MAX_S 600
 #define FREQUENCY_DEFAULT 99
+#define FREQUENCY_MAX 9999
+#define TABLE_MIB_MAX 64
 
 bool options_need(const struct options *o, unsigned int needs)
 {
@@ -107,9 +110,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			return options_bad_value("-c", arg, "expected a cgroup's path, a glob or a part of its name");
 		return -VEC_PUSH(o->cgroups, o->nr_cgroups, o->cgroups_room, (const char *)arg);
 	case 'p':
-		return options_add_pids(o, arg);
+		return options_add_numbers("-p", arg, "expected process numbers, separated by commas",
+					   &o->pids, &o->nr_pids, &o->pids_room);
 	case 't':
-		return options_add_tids(o, arg);
+		return options_add_numbers("-t", arg, "expected thread numbers, separated by commas",
+					   &o->tids, &o->nr_tids, &o->tids_room);
 	case 'H':
 		return options_add_setting(o, "-H", "view", "start", "threads");
 	case 'u':
@@ -119,7 +124,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 's':
 		return options_set_sort(o, arg);
 	case 'F':
-		return options_set_frequency(o, arg);
+		return options_set_number("-F", arg, 0, FREQUENCY_MAX, "expected samples per second, 1 to 9999, or 0 for none",
+					  &o->frequency);
 	case KEY_CLOCK:
 		return options_set_clock(o, arg);
 	case KEY_FORCE:
@@ -137,11 +143,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->all_cpus = true;
 		return 0;
 	case KEY_TABLE_MEM:
-		return options_set_table_mem(o, arg);
+		return options_set_number("--table-mem", arg, 0, TABLE_MIB_MAX, "expected MiB from 0 to 64", &o->table_mib);
 	case KEY_SYMBOL_DIR:
 		return symbol_dirs_add(o, arg);
 	case KEY_WINDOW:
-		return options_set_window(o, arg);
+		return options_set_number("--window", arg, 0, WINDOW_MAX_S, "expected seconds from 0 to 600", &o->window_s);
 	case 'o':
 		return options_set_output_file(o, arg);
 	case 'v':
@@ -150,7 +156,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_ON:
 		return options_set_trigger(o, arg);
 	case KEY_ON_LIMIT:
-		return options_set_on_limit(o, arg);
+		return options_set_number("--on-limit", arg, 1, TRIGGER_LIMIT_MAX, "expected a number from 1 to 1000",
+					  &o->trigger_limit);
 	case KEY_WAIT_MIN:
 		return options_set_wait_min(o, arg);
 	case KEY_MAX_CPU:

@@ -13,7 +13,6 @@
 #include "app/config_file.h"
 #include "proc/user.h"
 #include "query/filter.h"
-#include "save/trigger.h"
 #include "tui/input/settings.h"
 #include "tui/term/theme.h"
 #include "tui/widget/columns.h"
@@ -27,8 +26,6 @@
 
 /* A hundred years: clocks do not overflow. */
 #define DURATION_MAX_NS (100ULL * 365 * 24 * 3600 * 1000000000)
-#define FREQUENCY_MAX 9999
-#define WINDOW_MAX_S 600
 #define MAX_MEM_LEAST (1U << 20)
 
 int options_bad_value(const char *option, const char *value, const char *expected)
@@ -49,8 +46,7 @@ int options_clash(const char *one, const char *other)
 	return EINVAL;
 }
 
-/* Adds numbers of processes or threads, separated by commas, to a list. */
-static int add_numbers(const char *option, const char *arg, const char *expected, pid_t **list, size_t *nr, size_t *room)
+int options_add_numbers(const char *option, const char *arg, const char *expected, pid_t **list, size_t *nr, size_t *room)
 {
 	const char *at = arg;
 
@@ -70,19 +66,7 @@ static int add_numbers(const char *option, const char *arg, const char *expected
 	}
 }
 
-int options_add_pids(struct options *o, const char *arg)
-{
-	return add_numbers("-p", arg, "expected process numbers, separated by commas", &o->pids, &o->nr_pids, &o->pids_room);
-}
-
-int options_add_tids(struct options *o, const char *arg)
-{
-	return add_numbers("-t", arg, "expected thread numbers, separated by commas", &o->tids, &o->nr_tids, &o->tids_room);
-}
-
-/* A whole number within bounds. */
-static int set_number(const char *option, const char *arg, long least, long most, const char *expected,
-		      unsigned int *to)
+int options_set_number(const char *option, const char *arg, long least, long most, const char *expected, unsigned int *to)
 {
 	char *end;
 	long number = strtol(arg, &end, 10);
@@ -91,11 +75,6 @@ static int set_number(const char *option, const char *arg, long least, long most
 		return options_bad_value(option, arg, expected);
 	*to = number;
 	return 0;
-}
-
-int options_set_table_mem(struct options *o, const char *arg)
-{
-	return set_number("--table-mem", arg, 0, TABLE_MIB_MAX, "expected MiB from 0 to 64", &o->table_mib);
 }
 
 int options_set_duration(struct options *o, const char *arg)
@@ -130,21 +109,11 @@ int options_set_log(struct options *o, const char *arg, bool verbose)
 	return 0;
 }
 
-int options_set_on_limit(struct options *o, const char *arg)
-{
-	return set_number("--on-limit", arg, 1, TRIGGER_LIMIT_MAX, "expected a number from 1 to 1000", &o->trigger_limit);
-}
-
 int options_set_wait_min(struct options *o, const char *arg)
 {
 	if (parse_duration(arg, WAIT_LEAST_NS, 10000000000ULL, &o->wait_ns))
 		return options_bad_value("--wait-min", arg, "expected a time from 10us to 10s");
 	return 0;
-}
-
-int options_set_window(struct options *o, const char *arg)
-{
-	return set_number("--window", arg, 0, WINDOW_MAX_S, "expected seconds from 0 to 600", &o->window_s);
 }
 
 /* A size with suffix K, M or G. Returns 0 or -EINVAL. */
@@ -193,11 +162,6 @@ int options_set_max_cpu(struct options *o, const char *arg)
 		return options_bad_value("--max-cpu", arg, "expected percent of one CPU from 0.1 to 1000, such as 2 or 0.5");
 	o->max_cpu = percent * 1000 + 0.5;
 	return 0;
-}
-
-int options_set_frequency(struct options *o, const char *arg)
-{
-	return set_number("-F", arg, 0, FREQUENCY_MAX, "expected samples per second, 1 to 9999, or 0 for none", &o->frequency);
 }
 
 int options_set_clock(struct options *o, const char *arg)
