@@ -46,11 +46,6 @@ static bool is_glob(const char *spec)
 	return strpbrk(spec, "*?[") != NULL;
 }
 
-static const char *base_name(const char *path)
-{
-	return strrchr(path, '/') + 1;
-}
-
 static int trees_add(struct cgroup_scope *s, const struct cgroup_mount *mount)
 {
 	struct tree t = { .mount = mount };
@@ -178,7 +173,7 @@ static int resolve_glob(struct cgroup_scope *s, size_t at)
 			const char *path = list[j]->path;
 			bool whole = spec[0] == '/';
 
-			if (!fnmatch(spec, whole ? path : base_name(path), whole ? FNM_PATHNAME : 0))
+			if (!fnmatch(spec, whole ? path : basename(path), whole ? FNM_PATHNAME : 0))
 				err = target_add(s, &s->trees[i], list[j], (struct cgroup_target){ .glob = true });
 		}
 		if (!err)
@@ -296,7 +291,7 @@ static uint64_t threads_below(const struct tree *t, const struct cgroup *top)
 /* Lists the cgroups whose last part is most similar to the SPEC. */
 static void suggest(const struct cgroup_scope *s, const char *spec, char *text, size_t size)
 {
-	const char *name = strrchr(spec, '/') ? base_name(spec) : spec;
+	const char *name = basename(spec);
 	unsigned int limit = strlen(name) / 2 + 1;
 	size_t shown = 0;
 

@@ -13,11 +13,6 @@
 /* Names of one cgroup. */
 #define NAMES_MAX 5
 
-static const char *base_name(const char *path)
-{
-	return strrchr(path, '/') + 1;
-}
-
 /* What a cgroup is called: the last part of its path, and what it is for people. @names has room for NAMES_MAX. */
 static size_t names_of(const struct cgroup *c, const char **names)
 {
@@ -25,7 +20,7 @@ static size_t names_of(const struct cgroup *c, const char **names)
 	const char *slash = o && o->pod ? strchr(o->pod, '/') : NULL;
 	size_t nr = 0;
 
-	names[nr++] = base_name(c->path);
+	names[nr++] = basename(c->path);
 	if (o && o->unit)
 		names[nr++] = o->unit;
 	if (o && o->container)

@@ -58,13 +58,6 @@ static bool find_unit(Dwarf *dw, uint64_t address, Dwarf_Die *unit)
 	return false;
 }
 
-static const char *file_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
-
 static int attribute_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
@@ -141,7 +134,7 @@ static void put_inlined(Dwarf_Die *unit, uint64_t address, char *buf, size_t siz
 		used += snprintf(buf + used, size - used, "\n%s inlined in %s at %s:%d",
 				 dwarf_diename(&scopes[i]) ?: "?",
 				 outer >= 0 && dwarf_diename(&scopes[outer]) ? dwarf_diename(&scopes[outer]) : "?",
-				 path ? file_name(path) : "?", attribute_number(&scopes[i], DW_AT_call_line));
+				 path ? basename(path) : "?", attribute_number(&scopes[i], DW_AT_call_line));
 	}
 }
 
@@ -160,7 +153,7 @@ void lines_find(int fd, uint64_t address, char *buf, size_t size)
 		line = dwarf_getsrc_die(&unit, address);
 		path = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
 		if (path && !dwarf_lineno(line, &number))
-			snprintf(buf, size, "%s:%d", file_name(path), number);
+			snprintf(buf, size, "%s:%d", basename(path), number);
 		if (*buf)
 			put_inlined(&unit, address, buf, size);
 	}
