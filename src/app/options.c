@@ -9,7 +9,6 @@
 #include "app/completions.h"
 #include "app/options_parts.h"
 #include "export/exporter.h"
-#include "proc/user.h"
 #include "save/trigger.h"
 #include "tui/widget/prompt.h"
 #include "util/fail.h"

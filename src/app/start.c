@@ -25,7 +25,6 @@
 #include "proc/user.h"
 #include "query/filter.h"
 #include "record/rings.h"
-#include "save/process_info.h"
 #include "save/save.h"
 #include "sym/kallsyms.h"
 #include "sym/names.h"

@@ -2,8 +2,6 @@
 /* Debug information that arrives later: files with frames without a name are looked up again while they are in use. */
 #include "sym/names_internal.h"
 
-#include <errno.h>
-
 #include "util/clock.h"
 #include "util/vec.h"
 

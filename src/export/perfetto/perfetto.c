@@ -7,7 +7,6 @@
 #include <sys/utsname.h>
 
 #include "export/perfetto/perfetto_internal.h"
-#include "util/text.h"
 
 struct perfetto *perfetto_new(FILE *to, uint64_t start_ns)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "model/sample.h"
 #include "tui/screen/host.h"

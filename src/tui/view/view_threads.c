@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "model/tick.h"
 #include "tui/widget/row_table.h"

@@ -4,7 +4,6 @@
 
 #include "query/pairs.h"
 #include "tui/screen/host.h"
-#include "tui/term/paint.h"
 #include "tui/widget/table.h"
 
 struct waits_view {

@@ -2,7 +2,6 @@
 #include "tui/widget/table.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tui/term/paint.h"

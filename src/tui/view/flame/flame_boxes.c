@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "sym/names.h"
-#include "tui/screen/host.h"
 #include "tui/term/paint.h"
 #include "tui/view/flame/flame_view.h"
 #include "tui/widget/function_text.h"
-#include "util/format.h"
 #include "util/text.h"
 #include "util/vec.h"
 

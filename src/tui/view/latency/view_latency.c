@@ -3,7 +3,6 @@
  * the contributors to a range. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "model/wait.h"
 #include "tui/screen/view.h"

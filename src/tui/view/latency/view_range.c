@@ -5,7 +5,6 @@
 
 #include "tui/screen/host.h"
 #include "tui/screen/view.h"
-#include "tui/term/paint.h"
 #include "tui/view/latency/latency_view.h"
 #include "util/format.h"
 
