@@ -17,6 +17,7 @@
 #include "app/crash.h"
 #include "app/turns.h"
 #include "collect/collect.h"
+#include "collect/irq_lines.h"
 #include "export/exporter.h"
 #include "helper/helper.h"
 #include "model/health.h"
@@ -280,30 +281,17 @@ static bool place(void *arg, uint64_t frame, struct frame_place *p)
 	return names_place(((struct services *)arg)->names, frame, p);
 }
 
-/* "  24:  0  17  PCI-MSI 24-edge  nvme0q1": the last part, without prefixes that others share. */
 static void irq_name(void *arg, unsigned int irq, char *buf, size_t size)
 {
-	FILE *f = fopen("/proc/interrupts", "re");
-	char *line = NULL;
-	size_t room = 0;
+	struct irq_line *lines;
+	int nr = irq_lines_read("/proc/interrupts", &lines);
 
 	(void)arg;
 	*buf = '\0';
-	while (f && getline(&line, &room, f) > 0) {
-		unsigned int number;
-		char *name;
-
-		if (sscanf(line, "%u:", &number) != 1 || number != irq)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		name = strrchr(line, ' ');
-		if (name)
-			text_safe(buf, size, name + 1, strlen(name + 1));
-		break;
-	}
-	free(line);
-	if (f)
-		fclose(f);
+	for (int i = 0; i < nr; i++)
+		if (lines[i].number == irq)
+			text_safe(buf, size, lines[i].device, sizeof(lines[i].device));
+	free(lines);
 }
 
 static void thread_name(void *arg, pid_t tid, char *buf, size_t size)
