@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -111,14 +110,6 @@ static int open_folder(const char *path, int flags)
 	return fd;
 }
 
-static int look_below(int folder, const char *path)
-{
-	struct open_how how = { .flags = FILE_LOOK,
-				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
-
-	return syscall(SYS_openat2, folder, path, &how, sizeof(how));
-}
-
 /* Opens the file behind @seen, a descriptor of FILE_LOOK, if it may be read, and closes that. */
 static int open_seen(int seen)
 {
@@ -192,7 +183,7 @@ static int look_at(const char *base, const char *path)
 
 	if (folder < 0)
 		return -1;
-	seen = look_below(folder, path);
+	seen = file_look_in(folder, path, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 	err = errno;
 	close(folder);
 	errno = err;
@@ -235,7 +226,7 @@ int owner_pod_folder(const char *uid, char *buf, size_t size)
 	fd = open_folder(LOGS, O_PATH);
 	if (fd < 0)
 		return -errno;
-	err = look_below(fd, name);
+	err = file_look_in(fd, name, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 	close(fd);
 	if (err < 0)
 		return -errno;

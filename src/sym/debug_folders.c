@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "helper/proto.h"
@@ -54,14 +53,6 @@ static void place_name(const struct open_request *r, enum debug_folder_kind kind
 		*name = '\0';
 }
 
-/* Links stay in the folder: other links could lead to files that only root may open. */
-static int look(int folder, const char *name)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
-
-	return syscall(SYS_openat2, folder, name, &how, sizeof(how));
-}
-
 /* debuginfod's clients keep an empty file for what the servers do not have. */
 static bool is_taken(int fd)
 {
@@ -78,7 +69,8 @@ static int look_folder(const struct open_request *r, uint32_t nr, uint32_t *plac
 
 	for (; folder >= 0 && *place / DEBUG_FOLDER_PLACES == nr; ++*place) {
 		place_name(r, folders[nr].kind, *place % DEBUG_FOLDER_PLACES, name, sizeof(name));
-		found = *name ? look(folder, name) : -1;
+		/* Links stay in the folder: other links could lead to files that only root may open. */
+		found = *name ? file_look_in(folder, name, 0, RESOLVE_BENEATH) : -1;
 		if (found >= 0 && is_taken(found))
 			break;
 		file_close(&found);

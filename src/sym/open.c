@@ -11,7 +11,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -354,7 +353,6 @@ static bool is_older(const struct stat *st, uint32_t tgid)
  * mounted there. */
 static int open_perf_map(const struct open_request *r)
 {
-	struct open_how how = { .flags = FILE_LOOK | O_NOFOLLOW, .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS };
 	uint32_t inner, uid = UINT32_MAX;
 	char root[64], name[64];
 	int folder, seen;
@@ -369,7 +367,7 @@ static int open_perf_map(const struct open_request *r)
 	folder = file_look_below(root, "tmp", O_DIRECTORY, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 	if (folder < 0)
 		return -1;
-	seen = syscall(SYS_openat2, folder, name, &how, sizeof(how));
+	seen = file_look_in(folder, name, O_NOFOLLOW, RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS);
 	close(folder);
 	if (seen >= 0 && (fstat(seen, &st) || st.st_uid != uid)) {
 		close(seen);

@@ -154,14 +154,20 @@ bool file_is(int fd, uint64_t inode, uint64_t size, uint64_t mtime_s, struct sta
 	       (uint64_t)st->st_mtim.tv_sec == mtime_s;
 }
 
-int file_look_below(const char *root, const char *path, uint64_t flags, uint64_t resolve)
+int file_look_in(int folder, const char *path, uint64_t flags, uint64_t resolve)
 {
 	struct open_how how = { .flags = FILE_LOOK | flags, .resolve = resolve | RESOLVE_NO_MAGICLINKS };
+
+	return syscall(SYS_openat2, folder, path, &how, sizeof(how));
+}
+
+int file_look_below(const char *root, const char *path, uint64_t flags, uint64_t resolve)
+{
 	int dir = open(root, FILE_LOOK | O_DIRECTORY), fd, err;
 
 	if (dir < 0)
 		return -1;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	fd = file_look_in(dir, path, flags, resolve);
 	err = errno;
 	close(dir);
 	errno = err;

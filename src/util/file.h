@@ -46,8 +46,10 @@ bool file_sealed(int fd);
 /* Looking at a file opens it with O_PATH, which a device or a FIFO does not notice. */
 #define FILE_LOOK (O_PATH | O_CLOEXEC)
 
-/* file_look_below - looks at @path below the folder @root. @flags: more of open(); @resolve: RESOLVE_* of openat2(), which
- * say where symbolic links and mounts may lead. Links of /proc are not followed. -1 with errno. */
+/* file_look_in - looks at @path below an open folder. @flags: more of open(); @resolve: RESOLVE_* of openat2(), which say
+ * where symbolic links and mounts may lead. Links of /proc are not followed. -1 with errno. file_look_below - the same below
+ * the folder @root. */
+int file_look_in(int folder, const char *path, uint64_t flags, uint64_t resolve);
 int file_look_below(const char *root, const char *path, uint64_t flags, uint64_t resolve);
 
 /* file_is - whether it is the regular file with these properties. @st: the result of fstat(). */
