@@ -48,7 +48,6 @@ struct cred {
 
 struct rq {
 	__u64 clock;
-	__u64 clock_task; /* without interrupts and steal, where the kernel measures them */
 	__u64 prev_steal_time;    /* CONFIG_PARAVIRT: the hypervisor's sum at the last tick */
 	__u64 prev_steal_time_rq; /* CONFIG_PARAVIRT_TIME_ACCOUNTING: the sum when `clock` was last read */
 };
@@ -61,7 +60,6 @@ struct cfs_rq {
 };
 
 struct sched_entity {
-	__u64 exec_start;
 	__u64 sum_exec_runtime;
 	__u64 prev_sum_exec_runtime;
 	__u64 nr_migrations;

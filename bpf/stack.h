@@ -110,7 +110,6 @@ enum stack_event_flags {
 	STACK_NO_USER = 4,     /* not taken at the switch-out that began this block, or without a frame that can be followed */
 	STACK_USER_MODE = 8,   /* a sample taken in user mode */
 	STACK_GUEST = 16,      /* a sample taken while the CPU ran a virtual machine */
-	STACK_NO_BUDGET = 32,  /* too many long blocks: the stack was not taken */
 };
 
 /* Something that happened to a thread and has stacks, in the ring of its CPU. */
