@@ -9,7 +9,6 @@
 
 struct cgroup_mounts;
 struct cgroup_scope;
-struct cgroup_target;
 struct cgroups;
 struct collect;
 struct collect_options;

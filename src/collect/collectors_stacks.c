@@ -249,12 +249,12 @@ static void stacks_row_health(const struct collect *c, struct health *h)
 
 	health_stack_ends(h, stacks_ends(c->stacks));
 	stacks_health(c->stacks, h);
-	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
+	for (int cpu = 0; cpu < c->nr_cpus; cpu++) {
 		skipped += c->cpus_memory[cpu].stacks_skipped;
+		counted += c->cpus_memory[cpu].counted_skipped;
+	}
 	health_add(h, "Maps", "blocks without a stack", HEALTH_FACT,
 		   "%" PRIu64 " long blocks beyond the CPU's budget for stacks", skipped);
-	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
-		counted += c->cpus_memory[cpu].counted_skipped;
 	health_add(h, "Maps", "events without a stack", HEALTH_FACT,
 		   "%" PRIu64 " counted events beyond the CPU's budget for stacks", counted);
 }

@@ -164,30 +164,18 @@ static bool belongs(int fd, int of, bool anywhere)
 	return (!a.stx_uid || a.stx_uid == b.stx_uid) && (anywhere || a.stx_mnt_id == b.stx_mnt_id);
 }
 
-/* Place @nr of a file's debug information, in gdb's order; false: there are no more. An empty path: does not apply
- * to this file. */
-static bool debug_place(const struct open_request *r, const char *folder, uint32_t nr, char *path, size_t size)
+/* Place @nr of a file's debug information, in gdb's order. An empty path: does not apply to this file. */
+static void debug_place(const struct open_request *r, const char *folder, uint32_t nr, char *path, size_t size)
 {
 	char hex[2 * sizeof(r->build_id) + 1] = "";
 
 	*path = '\0';
 	for (uint32_t i = 0; i < r->build_id_bytes; i++)
 		snprintf(hex + 2 * i, 3, "%02x", r->build_id[i]);
-	switch (nr) {
-	case 0:
-		if (r->build_id_bytes > 1)
-			snprintf(path, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
-		return true;
-	case 1:
-	case 2:
-	case 3:
-		if (*r->debuglink && *folder == '/')
-			snprintf(path, size, "%s%s/%s%s", nr == 3 ? "/usr/lib/debug" : "", folder,
-				 nr == 2 ? ".debug/" : "", r->debuglink);
-		return true;
-	default:
-		return false;
-	}
+	if (!nr && r->build_id_bytes > 1)
+		snprintf(path, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
+	else if (nr && *r->debuglink && *folder == '/')
+		snprintf(path, size, "%s%s/%s%s", nr == 3 ? "/usr/lib/debug" : "", folder, nr == 2 ? ".debug/" : "", r->debuglink);
 }
 
 #define PLACES 4

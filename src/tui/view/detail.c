@@ -281,7 +281,7 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 	paint_format(p, y, 0, ROLE_DIM, "%5s %%", top);
 	paint_format(p, y + CHART_HEIGHT - 1, 0, ROLE_DIM, "%5s %%", "0");
 	if (whole.ns)
-		bar_chart(p, y, SCALE_WIDTH, width, CHART_HEIGHT, past, width, one ? NULL : wholes);
+		bar_chart(p, y, SCALE_WIDTH, width, CHART_HEIGHT, past, one ? NULL : wholes);
 	y += CHART_HEIGHT;
 	bar_legend(p, y, SCALE_WIDTH);
 	return y + 1;

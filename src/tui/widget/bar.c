@@ -81,15 +81,15 @@ void bar_draw(const struct paint *p, int y, int x, int width, const struct value
 }
 
 void bar_chart(const struct paint *p, int y, int x, int width, int height, const struct values *v,
-	       int nr, const unsigned long long *wholes)
+	       const unsigned long long *wholes)
 {
 	for (int column = 0; column < width; column++) {
-		const struct values *at = v + nr - width + column;
-		unsigned long long whole = wholes ? wholes[nr - width + column] : 0;
+		const struct values *at = v + column;
+		unsigned long long whole = wholes ? wholes[column] : 0;
 		unsigned long long sizes[NR_PARTS + 1], sum = 0;
 		int cells[NR_PARTS + 1], line = height;
 
-		if (nr < width - column || !values_known(at) || !at->v[METRIC_ALIVE])
+		if (!values_known(at) || !at->v[METRIC_ALIVE])
 			continue;
 		part_sizes(at, sizes);
 		for (int i = 0; i < NR_PARTS; i++) {

@@ -19,12 +19,11 @@ void bar_draw(const struct paint *p, int y, int x, int width, const struct value
 void bar_cells(const unsigned long long *parts, int nr, int width, int *cells);
 
 /*
- * bar_chart - the same over time: a column for each of @nr ticks, the newest at the right end of @width x @height
- * cells.
+ * bar_chart - the same over time: a column for each of @width ticks, the newest at the right end, of @height cells.
  * @wholes: ns of a full column, of each tick; NULL: the time that the row existed
  */
 void bar_chart(const struct paint *p, int y, int x, int width, int height, const struct values *v,
-	       int nr, const unsigned long long *wholes);
+	       const unsigned long long *wholes);
 
 /* bar_hist - a line for each slot of a histogram from its shortest to its longest: duration, count, and a bar in
  * @role. Returns the next line, @y if it is empty. */
