@@ -5,14 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text.h"
 #include "util/vec.h"
-
-static void set_text(char **text, const char *fmt, va_list args)
-{
-	free(*text);
-	if (vasprintf(text, fmt, args) < 0)
-		*text = NULL;
-}
 
 struct check_line *check_add(struct checks *c, const char *name, enum check_ok ok, const char *word, const char *fmt, ...)
 {
@@ -21,7 +15,7 @@ struct check_line *check_add(struct checks *c, const char *name, enum check_ok o
 	va_list args;
 
 	va_start(args, fmt);
-	set_text(&line.text, fmt, args);
+	text_set(&line.text, fmt, args);
 	va_end(args);
 	if (!VEC_PUSH(c->lines, c->nr, c->room, line))
 		return &c->lines[c->nr - 1];
@@ -35,7 +29,7 @@ void check_reason(struct checks *c, const char *fmt, ...)
 
 	va_start(args, fmt);
 	if (c->nr)
-		set_text(&c->lines[c->nr - 1].reason, fmt, args);
+		text_set(&c->lines[c->nr - 1].reason, fmt, args);
 	va_end(args);
 }
 
@@ -45,7 +39,7 @@ void check_fix(struct checks *c, const char *fmt, ...)
 
 	va_start(args, fmt);
 	if (c->nr)
-		set_text(&c->lines[c->nr - 1].fix, fmt, args);
+		text_set(&c->lines[c->nr - 1].fix, fmt, args);
 	va_end(args);
 }
 

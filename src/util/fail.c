@@ -5,16 +5,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "util/text.h"
+
 /* One per process, like errno: a failure is recorded far below the code that can print it. */
 static struct failure kept;
 static bool kept_open; /* why and fix belong to it */
-
-static void set_text(char **text, const char *fmt, va_list args)
-{
-	free(*text);
-	if (vasprintf(text, fmt, args) < 0)
-		*text = NULL;
-}
 
 int fail(int err, enum exit_status status, const char *fmt, ...)
 {
@@ -25,7 +20,7 @@ int fail(int err, enum exit_status status, const char *fmt, ...)
 		return err;
 	kept.status = status;
 	va_start(args, fmt);
-	set_text(&kept.what, fmt, args);
+	text_set(&kept.what, fmt, args);
 	va_end(args);
 	return err;
 }
@@ -37,7 +32,7 @@ void fail_why(const char *fmt, ...)
 	if (!kept_open)
 		return;
 	va_start(args, fmt);
-	set_text(&kept.why, fmt, args);
+	text_set(&kept.why, fmt, args);
 	va_end(args);
 }
 
@@ -48,7 +43,7 @@ void fail_fix(const char *fmt, ...)
 	if (!kept_open)
 		return;
 	va_start(args, fmt);
-	set_text(&kept.fix, fmt, args);
+	text_set(&kept.fix, fmt, args);
 	va_end(args);
 }
 

@@ -4,6 +4,7 @@
 #include <langinfo.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -228,4 +229,11 @@ void text_unescape(char *s)
 		}
 	}
 	*to = '\0';
+}
+
+void text_set(char **text, const char *fmt, va_list args)
+{
+	free(*text);
+	if (vasprintf(text, fmt, args) < 0)
+		*text = NULL;
 }

@@ -2,6 +2,7 @@
 #ifndef SYSTOP_UTIL_TEXT_H
 #define SYSTOP_UTIL_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -35,5 +36,8 @@ bool text_is_utf8(void);
 
 /* text_unescape - decodes, in place, \040 and the like: the kernel's escapes for blanks in the paths of /proc files. */
 void text_unescape(char *s);
+
+/* text_set - replaces a text of malloc(), or NULL, by a formatted one; NULL: no memory. */
+void text_set(char **text, const char *fmt, va_list args);
 
 #endif
