@@ -22,6 +22,7 @@
 #include "helper/helper.h"
 #include "model/health.h"
 #include "model/loss_names.h"
+#include "model/model.h"
 #include "model/sample.h"
 #include "model/tick.h"
 #include "owner/containers.h"
@@ -326,7 +327,7 @@ static void want_commands(void *arg, const pid_t *tgids, size_t nr)
 
 static void freeze_commands(void *arg, bool frozen)
 {
-	collect_commands_freeze(((struct services *)arg)->collect, frozen);
+	model_freeze_cmdlines(((struct services *)arg)->model, frozen);
 }
 
 static const struct memory_facts *memory_facts(void *arg, pid_t tgid, const struct cgroup *cgroup)

@@ -18,7 +18,6 @@
 #include "collect/slots.h"
 #include "collect/stacks.h"
 #include "collect/unwind_tables.h"
-#include "model/model.h"
 #include "record/rings.h"
 #include "slot.h"
 #include "util/clock.h"
@@ -125,11 +124,6 @@ void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		commands_want(c->commands, tgids[i]);
-}
-
-void collect_commands_freeze(struct collect *c, bool frozen)
-{
-	model_freeze_cmdlines(c->model, frozen);
 }
 
 int collect_commands_fd(const struct collect *c)

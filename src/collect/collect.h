@@ -134,9 +134,8 @@ void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr);
 
 /* collect_commands_want - the command lines of these processes are needed now: those that were not read for two seconds
  * are. collect_commands_fd - readable when collect_commands_work() has something to do; call that now and then
- * regardless. It returns true if command lines have changed. collect_commands_freeze - see model_freeze_cmdlines(). */
+ * regardless. It returns true if command lines have changed. */
 void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr);
-void collect_commands_freeze(struct collect *c, bool frozen);
 int collect_commands_fd(const struct collect *c);
 bool collect_commands_work(struct collect *c);
 
