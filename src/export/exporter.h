@@ -75,7 +75,6 @@ struct exporter {
 extern const struct exporter export_table, export_json, export_folded, export_trace, export_openmetrics,
 	export_pprof;
 const struct exporter *exporter_at(unsigned int index);
-const struct exporter *exporter_of_samples(void); /* the first with samples() and a suffix; NULL: none */
 unsigned int exporter_index(const struct exporter *e);
 
 #endif

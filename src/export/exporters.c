@@ -19,14 +19,6 @@ const struct exporter *exporter_at(unsigned int index)
 	return index < NR_EXPORTERS ? exporters[index] : NULL;
 }
 
-const struct exporter *exporter_of_samples(void)
-{
-	for (size_t i = 0; i < NR_EXPORTERS; i++)
-		if (exporters[i]->samples && exporters[i]->suffix)
-			return exporters[i];
-	return NULL;
-}
-
 unsigned int exporter_index(const struct exporter *e)
 {
 	unsigned int index = 0;
