@@ -63,7 +63,6 @@ int stacks_show_idle(struct stacks *s, struct cgroup *root, uint64_t period_ns);
 /* stacks_end - after all threads of a tick: discards events of threads that are not shown. */
 void stacks_end(struct stacks *s);
 
-/* stacks_ends - how the user stacks of samples and blocks ended, by count, since the start. */
 /* stacks_each - calls @fn for every stack that an id of the last window may refer to, innermost frame first: of the
  * present dictionary, and of its halves that were cleared in that time. Stops when @fn returns nonzero, and returns
  * that. */
@@ -73,6 +72,7 @@ int stacks_each(const struct stacks *s, stacks_fn *fn, void *arg);
 /* stacks_hold - @held: those stay for longer, until it is called as often without. */
 void stacks_hold(struct stacks *s, bool held);
 
+/* stacks_ends - how the user stacks of samples and blocks ended, by count, since the start. */
 const uint64_t *stacks_ends(const struct stacks *s);
 
 /* stacks_health - how full the dictionary is, and the size of the cleared stacks. */

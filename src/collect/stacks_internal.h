@@ -32,9 +32,9 @@ struct stacks {
 	struct model *model;
 	uint64_t *tails;       /* of each CPU's ring */
 	uint32_t clear;        /* half to be cleared at a drain, + 1; 0: none */
-	int held;              /* stacks of the window stay after it; 0: they do not */
-	uint32_t left;         /* and its generation, */
+	uint32_t left;         /* its generation, */
 	uint64_t left_at;      /* and when it was left, CLOCK_MONOTONIC */
+	int held;              /* stacks of the window stay after it; 0: they do not */
 	struct old_stacks *old;
 	uint32_t idle;         /* first pending event of an idle CPU, + 1; 0: none */
 	struct life *idle_life;

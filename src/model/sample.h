@@ -13,10 +13,10 @@ struct life;
 struct model;
 struct tick;
 
-/* A stack, shared by all samples that have it: frames innermost first. It lives as long as a held or remembered tick
- * has samples with it. */
 #define STACK_LACKS 10
 
+/* A stack, shared by all samples that have it: frames innermost first. It lives as long as a held or remembered tick
+ * has samples with it. */
 struct stack {
 	uint64_t hash;
 	uint32_t check;

@@ -86,7 +86,7 @@ static bool number_parse(const char *s, struct alternative *a)
 	double number = 0, unit = 1;
 	int digits = 0;
 
-	/* Parsed by hand: strtod() accepts the locale's decimal point, hex, inf and exponents. */
+	/* Parsed by hand: strtod() also accepts hex, inf and exponents. */
 	for (; isdigit((unsigned char)*s); s++, digits++)
 		number = number * 10 + (*s - '0');
 	if (*s == '.')

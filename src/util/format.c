@@ -150,7 +150,7 @@ static const struct scale durations[] = {
 	{ 60 * NS_PER_SEC, "m" }, { 3600 * NS_PER_SEC, "h" }, { 0, NULL },
 };
 
-/* By hand: strtod() accepts the locale's decimal point, hex, "inf" and exponents. */
+/* By hand: strtod() also accepts hex, "inf" and exponents. */
 int parse_duration(const char *s, uint64_t min_ns, uint64_t max_ns, uint64_t *ns)
 {
 	uint64_t whole = 0, fraction = 0, fraction_unit = 1, sum;

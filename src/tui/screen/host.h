@@ -57,10 +57,11 @@ struct host {
 	/* Whether helpers cannot be started: the health page gives the reason. */
 	bool (*without_starter)(void *arg);
 	/* Starts to save the recorder's events from @from to @until, CLOCK_BOOTTIME ns; 0 and 0: all. A later notice
-	 * reports the result. The second function cancels it; false: no save is in progress. */
+	 * reports the result. */
 	void (*save)(void *arg, uint64_t from, uint64_t until, char *said, size_t size);
 	/* Saves some samples, which it reads at once, in a new file in the folder of save(). */
 	void (*save_samples)(void *arg, const struct sample_set *set, char *said, size_t size);
+	/* Cancels either; false: no save is in progress. */
 	bool (*save_cancel)(void *arg, char *said, size_t size);
 };
 

@@ -26,7 +26,7 @@ enum tui_verdict { TUI_GO_ON, TUI_QUIT, TUI_SUSPEND };
 int tui_check(void);
 
 /* tui_open - takes over the terminal. NULL after fail(). The main loop handles signals: it calls tui_resize() for
- * SIGWINCH and the two functions below for SIGTSTP and SIGCONT. */
+ * SIGWINCH, tui_suspend() for SIGTSTP and tui_resume() for SIGCONT. */
 struct tui *tui_open(const struct tui_options *o);
 
 /* tui_close - restores the terminal. Accepts NULL; safe if the terminal is gone. */

@@ -59,7 +59,8 @@ struct view {
 	bool (*click)(void *state, const struct view_context *c, int y, int x);
 	/* The left part of the status line: "16 of 1204 threads". */
 	void (*status)(void *state, const struct view_context *c, char *buf, size_t size);
-	/* Tables only: the selected row, NULL: none; and a function that selects this row or the row it belongs to. */
+	/* The row that is selected or shown in detail, NULL: none; and, if rows are listed, a function that selects this row or
+	 * the row it belongs to. */
 	const struct row *(*selected)(void *state);
 	void (*select)(void *state, const struct view_context *c, const struct row *r);
 	/* Action of Enter here, 0: it opens the row. Initialises a flamegraph opened from a row, NULL: the default. */

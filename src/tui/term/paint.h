@@ -34,7 +34,7 @@ int paint_text(const struct paint *p, int y, int x, int width, enum role role, c
  * after it. */
 int paint_repeated(const struct paint *p, int y, int x, int count, enum role role, const char *mark);
 
-/* paint_format - the same for text of systop's own. */
+/* paint_format - as paint_text(), up to the window's edge, with a formatted text. */
 int paint_format(const struct paint *p, int y, int x, enum role role, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
