@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -57,7 +56,6 @@ struct blocked {
 	bool shed;             /* no stacks are read */
 	int sleepers;          /* remaining ticks with sleeping threads */
 	int epoll_fd;
-	struct stack *scratch;
 	uint64_t refused;      /* user stacks that could not be read in time */
 	struct selftest selftest;
 	uint32_t test_slot;    /* slot of the starter while it is being read; 0: it is not */
@@ -73,10 +71,9 @@ struct blocked *blocked_new(const struct blocked_options *o)
 	b->o = *o;
 	b->sleepers = SLEEPERS_TICKS; /* finds the files in use on the host at once, so that their tables are made */
 	b->known = calloc(o->max_slots, sizeof(*b->known));
-	b->scratch = malloc(sizeof(*b->scratch) + STACK_USER_MAX * sizeof(uint64_t));
 	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	worker_init(&b->peek, o->role, PEEK_TIMEOUT_NS, b->epoll_fd);
-	if (b->known && b->scratch && b->epoll_fd >= 0)
+	if (b->known && b->epoll_fd >= 0)
 		return b;
 	blocked_free(b);
 	return NULL;
@@ -90,7 +87,6 @@ void blocked_free(struct blocked *b)
 	if (b->epoll_fd >= 0)
 		close(b->epoll_fd);
 	free(b->known);
-	free(b->scratch);
 	free(b);
 }
 
@@ -352,21 +348,14 @@ static void pass_failed(struct blocked *b)
 static const struct stack *stack_from(struct blocked *b, const uint64_t *frames, int nr, uint32_t tgid,
 				      uint8_t end, uint8_t flags)
 {
-	struct stack *s = b->scratch;
-	__u64 hash = 0;
-	__u32 check = 0;
+	struct stack_entry e = { .tgid = flags & STACK_ANONYMOUS ? tgid : 0, .nr = nr, .end = end, .flags = flags };
 
 	if (!nr)
 		return NULL;
-	*s = (struct stack){ .nr = nr, .end = end, .flags = flags };
-	s->tgid = flags & STACK_ANONYMOUS ? tgid : 0;
-	memcpy(s->frames, frames, nr * sizeof(*frames));
 	for (int i = 0; i < nr; i++)
-		stack_hash(&hash, &check, frames[i]);
-	stack_hash_end(&hash, &check, s->tgid, end);
-	s->hash = hash;
-	s->check = check;
-	return model_stack(b->o.model, s);
+		stack_hash(&e.hash, &e.check, frames[i]);
+	stack_hash_end(&e.hash, &e.check, e.tgid, end);
+	return model_stack(b->o.model, &e, frames);
 }
 
 /* Plans the next reading of a thread whose stack was cut. */

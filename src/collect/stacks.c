@@ -35,9 +35,8 @@ struct stacks *stacks_new(const struct stacks_memory *mem, struct model *model)
 	s->tails = calloc(mem->nr_cpus, sizeof(*s->tails));
 	s->newest = calloc(mem->max_slots, sizeof(*s->newest));
 	s->waits = calloc(mem->max_slots, sizeof(*s->waits));
-	s->scratch = malloc(sizeof(*s->scratch) + STACK_USER_MAX * sizeof(uint64_t));
 	s->old = old_stacks_new(mem->window_ns, mem->old_bytes);
-	if (s->tails && s->newest && s->waits && s->scratch && s->old)
+	if (s->tails && s->newest && s->waits && s->old)
 		return s;
 	stacks_free(s);
 	return NULL;
@@ -54,7 +53,6 @@ void stacks_free(struct stacks *s)
 	free(s->pending);
 	free(s->tails);
 	free(s->waits);
-	free(s->scratch);
 	free(s);
 }
 
@@ -70,16 +68,7 @@ static const struct stack *read_entry(struct stacks *s, uint32_t half, uint32_t 
 	if (!(flags & STACK_READY) || e->nr > STACK_USER_MAX ||
 	    e->line + lines > 2 * STACK_LINES_HALF(s->mem.index_bits))
 		return NULL;
-	*s->scratch = (struct stack){
-		.hash = e->hash,
-		.check = e->check,
-		.tgid = e->tgid,
-		.nr = e->nr,
-		.end = e->end,
-		.flags = flags,
-	};
-	memcpy(s->scratch->frames, &s->mem.lines[e->line], e->nr * sizeof(uint64_t));
-	return model_stack(s->model, s->scratch);
+	return model_stack(s->model, e, (const uint64_t *)&s->mem.lines[e->line]);
 }
 
 /* Whether the half that an id refers to still has it. */

@@ -42,7 +42,6 @@ struct stacks {
 	size_t nr_pending, pending_room;
 	uint32_t *newest;      /* pending event of each slot, + 1; 0: none */
 	struct runq_waits *waits; /* one per slot */
-	struct stack *scratch;
 	uint64_t lost;
 	uint64_t ends[STACK_ENDS];
 };

@@ -46,10 +46,15 @@ static void stack_use(struct model *m, struct stack *s)
 	s->seq = using(m);
 }
 
+/* Mixes in the second hash, so that a collision of one is harmless. */
+static uint64_t key_of(uint64_t hash, uint32_t check)
+{
+	return (hash ^ (uint64_t)check << 32) | 1;
+}
+
 uint64_t model_stack_key(const struct stack *s)
 {
-	/* Mix in the second hash, so that a collision of one is harmless. */
-	return (s->hash ^ (uint64_t)s->check << 32) | 1;
+	return key_of(s->hash, s->check);
 }
 
 const struct stack *model_stack_again(struct model *m, uint64_t key)
@@ -61,18 +66,16 @@ const struct stack *model_stack_again(struct model *m, uint64_t key)
 	return s;
 }
 
-const struct stack *model_stack(struct model *m, const struct stack *like)
+const struct stack *model_stack(struct model *m, const struct stack_entry *e, const uint64_t *frames)
 {
-	uint64_t key = model_stack_key(like);
+	uint64_t key = key_of(e->hash, e->check);
 	const struct stack *known = model_stack_again(m, key);
-	struct stack *s = known ? NULL : malloc(stack_bytes(like));
+	struct stack *s = known ? NULL : malloc(sizeof(*s) + e->nr * sizeof(*frames));
 
 	if (!s)
 		return known;
-	memcpy(s, like, stack_bytes(like));
-	s->held = 0;
-	s->counted = 0;
-	s->seq = 0;
+	*s = (struct stack){ .hash = e->hash, .check = e->check, .tgid = e->tgid, .nr = e->nr, .end = e->end, .flags = e->flags };
+	memcpy(s->frames, frames, e->nr * sizeof(*frames));
 	if (map_put(&m->stacks, key, s)) {
 		free(s);
 		return NULL;

@@ -73,7 +73,7 @@ struct sample_set {
 bool sample_lacks_user(const struct stack_sample *s);
 
 /* model_stack - the shared stack with these contents, for the tick being built. NULL: out of memory. */
-const struct stack *model_stack(struct model *m, const struct stack *like);
+const struct stack *model_stack(struct model *m, const struct stack_entry *e, const uint64_t *frames);
 
 /* model_stack_key - identifies a stack, also when it is not kept any more. model_stack_again - the stack with this key, for the
  * tick being built; NULL: it is not kept, or @key is 0. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/tick.h"
 #include "util/map.h"
@@ -130,18 +129,10 @@ static int on_stack(void *arg, uint32_t id, const struct stack_entry *e, const u
 {
 	struct looking *g = arg;
 	const struct stack *kept;
-	struct stack *s;
 
 	if (map_get(&g->stacks, id) != SOME)
 		return 0;
-	s = malloc(sizeof(*s) + e->nr * sizeof(s->frames[0]));
-	if (!s)
-		return -ENOMEM;
-	*s = (struct stack){ .hash = e->hash, .check = e->check, .tgid = e->tgid, .nr = e->nr, .end = e->end,
-			     .flags = e->flags };
-	memcpy(s->frames, frames, e->nr * sizeof(s->frames[0]));
-	kept = model_stack(g->model, s);
-	free(s);
+	kept = model_stack(g->model, e, frames);
 	return kept ? map_put(&g->stacks, id, (void *)kept) : -ENOMEM;
 }
 

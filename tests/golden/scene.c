@@ -109,19 +109,13 @@ static struct values values_of(const struct actor *a, int nr)
 
 static const struct stack *stack(struct scene *s, const uint64_t *frames, int nr)
 {
-	struct stack *like = calloc(1, sizeof(*like) + nr * sizeof(*frames));
+	struct stack_entry e = { .nr = nr, .hash = nr, .check = nr };
 	const struct stack *interned;
 
-	scene_check(like ? 0 : -ENOMEM);
-	like->nr = nr;
-	like->hash = like->check = nr;
-	for (int i = 0; i < nr; i++) {
-		like->frames[i] = frames[i];
-		like->hash = like->hash * 31 + frames[i];
-	}
-	interned = model_stack(s->model, like);
+	for (int i = 0; i < nr; i++)
+		e.hash = e.hash * 31 + frames[i];
+	interned = model_stack(s->model, &e, frames);
 	scene_check(interned ? 0 : -ENOMEM);
-	free(like);
 	return interned;
 }
 

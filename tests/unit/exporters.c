@@ -109,8 +109,8 @@ static const struct tick *sampled(struct model *m, struct cgroup *cgroup, struct
 
 	tick_begin(m);
 	assert_int_equal(model_thread(m, l, STATE_RUNNING, false, &v), 0);
-	s.user = model_stack(m, &user.stack);
-	s.kernel = model_stack(m, &kernel.stack);
+	s.user = tick_stack(m, &user.stack);
+	s.kernel = tick_stack(m, &kernel.stack);
 	assert_int_equal(model_sample(m, &s), 0);
 	s.metric = METRIC_SLEEP;
 	s.user = s.kernel = NULL;

@@ -139,7 +139,7 @@ static const struct stack *keep(uint32_t file)
 	*s = (struct stack){ .hash = 2 * file, .nr = 2 };
 	s->frames[0] = FRAME_KERNEL | 77;
 	s->frames[1] = (uint64_t)file << FRAME_FILE_SHIFT | 0x100;
-	kept = model_stack(model, s);
+	kept = tick_stack(model, s);
 	assert_non_null(kept);
 	free(s);
 	return kept;

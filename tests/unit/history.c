@@ -245,7 +245,7 @@ static const struct tick *with_stacks(struct model *m, struct life *l, uint64_t 
 		*like = (struct stack){ .hash = (file << 8 | i) << 1, .nr = FRAMES };
 		like->frames[0] = file << FRAME_FILE_SHIFT;
 		*key = model_stack_key(like);
-		s.user = model_stack(m, like);
+		s.user = tick_stack(m, like);
 		assert_int_equal(model_sample(m, &s), 0);
 	}
 	free(like);

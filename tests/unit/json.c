@@ -325,7 +325,7 @@ TEST(json, total_of_threads_and_idle_cpus)
 
 	tick_begin(m);
 	assert_int_equal(model_thread(m, lives[1], STATE_SLEEP, false, &interrupted), 0);
-	idle.kernel = model_stack(m, &kernel);
+	idle.kernel = tick_stack(m, &kernel);
 	assert_int_equal(model_sample(m, &idle), 0);
 	assert_int_equal(model_sample(m, &rest), 0);
 	tick_cgroup(m, &cgroup, NULL);

@@ -537,7 +537,7 @@ TEST(blocked, stacks_of_a_paused_screen)
 		if (!i || i == 60 || i == 100) {
 			*made = (struct stack){ .hash = 7 + i, .nr = 1 };
 			made->frames[0] = (77ULL + i) << FRAME_FILE_SHIFT | 0x100;
-			sample.user = model_stack(m, made);
+			sample.user = tick_stack(m, made);
 			assert_int_equal(model_sample(m, &sample), 0);
 		}
 		tick_begin(m);

@@ -138,8 +138,8 @@ TEST(recorded, samples_of_whoever_ran)
 	assert_int_equal(w.at[0].context, WAKE_CONTEXTS);
 	wakers_fini(&w);
 	/* They are the model's: the list does not free them. */
-	assert_ptr_equal(model_stack(m, s[0].user), s[0].user);
-	assert_ptr_equal(model_stack(m, s[1].kernel), s[1].kernel);
+	assert_ptr_equal(tick_stack(m, s[0].user), s[0].user);
+	assert_ptr_equal(tick_stack(m, s[1].kernel), s[1].kernel);
 	sample_list_fini(&told.list);
 	model_free(m);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "model/sample.h"
 
 #define SEC 1000000000ULL
 
@@ -19,6 +20,15 @@ static inline struct life *tick_life(struct model *m, pid_t tid, const char *com
 
 	strncpy(id.comm, comm, sizeof(id.comm) - 1);
 	return model_life(m, &id, cgroup);
+}
+
+/* tick_stack - the shared stack like another one. */
+static inline const struct stack *tick_stack(struct model *m, const struct stack *like)
+{
+	const struct stack_entry e = { .hash = like->hash, .check = like->check, .tgid = like->tgid, .nr = like->nr,
+				       .end = like->end, .flags = like->flags };
+
+	return model_stack(m, &e, like->frames);
 }
 
 /* tick_begin - starts a refresh of one second, at 5 s.
