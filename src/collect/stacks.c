@@ -61,14 +61,15 @@ void stacks_free(struct stacks *s)
 /* The stack of a complete entry; NULL: it is incomplete, or there is no memory. */
 static const struct stack *read_entry(struct stacks *s, uint32_t half, uint32_t index)
 {
-	const struct stack_entry *e = &s->mem.entries[half * STACK_HALF(s->mem.index_bits) + index];
-	uint8_t flags = __atomic_load_n(&e->flags, __ATOMIC_ACQUIRE);
-	size_t lines = (e->nr + STACK_LINE_FRAMES - 1) / STACK_LINE_FRAMES;
+	const struct stack_entry *at = &s->mem.entries[half * STACK_HALF(s->mem.index_bits) + index];
+	uint8_t flags = __atomic_load_n(&at->flags, __ATOMIC_ACQUIRE);
+	struct stack_entry e = *at;
+	size_t lines = (e.nr + STACK_LINE_FRAMES - 1) / STACK_LINE_FRAMES;
 
-	if (!(flags & STACK_READY) || e->nr > STACK_USER_MAX ||
-	    e->line + lines > 2 * STACK_LINES_HALF(s->mem.index_bits))
+	if (!(flags & STACK_READY) || e.nr > STACK_USER_MAX || e.line + lines > 2 * STACK_LINES_HALF(s->mem.index_bits))
 		return NULL;
-	return model_stack(s->model, e, (const uint64_t *)&s->mem.lines[e->line]);
+	e.flags = flags;
+	return model_stack(s->model, &e, (const uint64_t *)&s->mem.lines[e.line]);
 }
 
 /* Whether the half that an id refers to still has it. */
