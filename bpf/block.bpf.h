@@ -5,7 +5,9 @@
 /*
  * Where a thread was blocked, for sched_switch. The kernel stack is taken when the thread comes back, when it is known
  * that it was away for long. The user stack can only be taken when it leaves: it is taken if one of the last blocks was
- * long, and parked. Both are subject to a budget: on an overloaded host most blocks are long.
+ * long, and parked. Both are subject to budgets (struct block_budget): on an overloaded host most blocks are long. D states,
+ * which are rarer and of more interest, have their own, and so have reports of blocks without a user stack: these would
+ * otherwise use up the budget each time shortly before the next stack is parked, and none would have its user part.
  */
 
 #include "maps.bpf.h"
@@ -36,13 +38,31 @@ struct parked_map {
 extern struct parked_map parked_stacks SEC(".maps");
 
 /* Price, in stacks, of a user stack parked without a reason to expect a long block: a CPU whose blocks are all short
- * walks few stacks in vain and keeps its budget for the long ones. */
+ * walks few stacks in vain. */
 #define BLOCK_GUESS_PRICE 4
 
-/* Whether the CPU can afford one more stack of a block at @now, at @times the price. */
-static __always_inline bool block_afford(struct cpu_slot *c, __u64 now, __u32 times)
+/* The price of a stack: sleeps, which are more common and of less interest, get half as many. */
+static __always_inline __u64 block_price(__u16 state)
 {
-	return stack_afford(&c->stacks_paid, now, BLOCK_BURST_NS, times * shared.block_price_ns);
+	return state == SLOT_D ? shared.block_price_ns : 2 * shared.block_price_ns;
+}
+
+/* Whether the CPU can afford to park the stack of a thread that leaves it at @now. That pays for reporting its block, too. */
+static __always_inline bool park_afford(struct cpu_slot *c, const struct slot *out, __u64 now)
+{
+	struct block_budget *b = out->state == SLOT_D ? &c->d_budget : &c->sleep_budget;
+
+	if (out->long_block)
+		return stack_afford(&b->parks_paid, now, BLOCK_BURST_NS, block_price(out->state));
+	return stack_afford(&b->guesses_paid, now, BLOCK_BURST_NS, BLOCK_GUESS_PRICE * block_price(out->state));
+}
+
+/* The same for reporting a block at whose begin none was parked. */
+static __always_inline bool block_afford(struct cpu_slot *c, __u64 now)
+{
+	struct block_budget *b = c->was_state == SLOT_D ? &c->d_budget : &c->sleep_budget;
+
+	return stack_afford(&b->blocks_paid, now, BLOCK_BURST_NS, block_price(c->was_state));
 }
 
 /* Short blocks after a long one whose user stacks are still taken: the next long one may be among them. */
@@ -125,8 +145,11 @@ static __noinline int block_emit(struct task_struct *next, const struct slot *in
 	if (parked->since == since) {
 		what.user = parked->user;
 		what.flags |= parked->lost;
-	} else {
+	} else if (block_afford(c, what.at)) {
 		what.flags |= STACK_NO_USER;
+	} else {
+		c->stacks_skipped++;
+		return 0;
 	}
 	parked->since = 0;
 	bytes = bpf_get_task_stack(next, k->frames, STACK_KERNEL_MAX * 8, 0);

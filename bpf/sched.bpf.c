@@ -304,15 +304,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	/* Not before the thread's events on other CPUs, whose clocks may be ahead: its slot has the later time. */
 	record_switch(c, cpu, in ? in->since : e.now, (__u64)prev->pid << 32 | next->pid, left);
-	if ((samples_wait && c->files_met) || (c->findings & SWITCH_PARKS &&
-						block_afford(c, e.now, out && out->long_block ? 1 : BLOCK_GUESS_PRICE)))
+	if ((samples_wait && c->files_met) || (c->findings & SWITCH_PARKS && out && park_afford(c, out, e.now)))
 		park(prev, out_index, out ? out->since : 0, c);
-	if (c->findings & SWITCH_BLOCKED && in) {
-		if (block_afford(c, e.now, 1))
-			block_emit(next, in, in_index, c);
-		else
-			c->stacks_skipped++;
-	}
+	if (c->findings & SWITCH_BLOCKED && in)
+		block_emit(next, in, in_index, c);
 	order_set(&c->switches_done, c->switches);
 
 	if (c->findings & SWITCH_DEAD) {

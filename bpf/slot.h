@@ -182,6 +182,12 @@ enum switch_finding {
 	SWITCH_BLOCKED = 16, /* next comes back from a long block */
 };
 
+/* Times up to which stacks of a CPU's blocks are paid for, see park_afford() and block_afford(). */
+struct block_budget {
+	__u64 parks_paid, guesses_paid;
+	__u64 blocks_paid;
+};
+
 /*
  * One CPU, written only by its own programs. A reader's copy is consistent if switches_done, read before it, equals
  * switches, read after it.
@@ -223,7 +229,7 @@ struct cpu_slot {
 
 	__u64 scope_cgroup;  /* scratch of cgroup_met() */
 	__u64 stack_events;  /* written to this CPU's ring */
-	__u64 stacks_paid;   /* time up to which stacks of blocks are paid for: see block_afford() */
+	struct block_budget sleep_budget, d_budget;
 	__u32 ring_other;    /* the recorder's last event was RING_OTHER */
 	__u64 steal_ns;      /* see steal.bpf.h */
 	__u64 clock_offset;  /* accounting clock - the scheduler's, see clock_follow() */
@@ -278,7 +284,7 @@ struct shared {
 	__u32 steal_known;    /* stolen time is known: the kernel reports it, or there is no hypervisor */
 	__u32 sched_ext;     /* set by user space: a scheduler of BPF programs has threads now */
 	__u32 peek_slot;     /* slot whose user stack is being read, see blocked.bpf.c; 0: none */
-	__u64 block_price_ns; /* set by user space: 1 s / stacks of blocks allowed per second and CPU, see block_afford() */
+	__u64 block_price_ns; /* set by user space: 1 s / stacks of D states allowed per second and CPU, see block_price() */
 	__u64 counted_price_ns; /* set by user space: the same for stacks of counted events */
 	__u64 wait_price_ns; /* set by user space: of each reported wait, see wait_afford() */
 

@@ -180,6 +180,23 @@ def many_blocked():
     return f"{missing / SEC:.0f} of {whole / SEC:.0f} s without a stack"
 
 
+def frequent_blocks():
+    """Of nearly 50 D states and as many sleeps a second all have whole stacks: reporting one does not keep the next one from
+    being taken, and the other kind does not either."""
+    with Load(load_path("burn"), "block", "6", "20") as load:
+        done = subprocess.run([SYSTOP, "--json", "-d", "1", "-n", "4", "-t", str(load.pid)],
+                              capture_output=True, text=True, check=True)
+    ticks = [json.loads(line)["stacks"] for line in done.stdout.splitlines()[1:]]
+    shares = []
+    for kind in "d", "sleep":
+        whole, unwound = (sum(t[kind][name] or 0 for t in ticks) for name in ("total_ns", "unwound_ns"))
+        assert whole > SEC / 2, (kind, ticks)
+        shares.append(100 * unwound / whole)
+    text = "D state {:.0f} %, sleep {:.0f} % of the time with whole stacks".format(*shares)
+    assert min(shares) > 80, text
+    return text
+
+
 def main():
     tap = begin()
     tap.together([
@@ -191,6 +208,7 @@ def main():
     ], 3)
     tap.case("processes that live 20 ms", short_lives)
     tap.case("processes whose files are gone", gone_files)
+    tap.case("frequent blocks", frequent_blocks)
     if not GUEST:
         tap.case("more blocked threads than are read at once", many_blocked)
     tap.done()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Known functions with known shares of the time. Built with frame pointers.
  * usage: burn cpu [SECONDS=5]      alpha 50 %, beta 30 %, gamma_ 20 % of a CPU
- *        burn block [SECONDS=5]    repeatedly: 40 ms in D in vfork_here, 60 ms asleep in nap_here
+ *        burn block [SECONDS=5] [MS=100]  in turns of MS: 40 % in D in vfork_here, 60 % asleep in nap_here
  *        burn distinct [SECONDS=5] [DEPTH=14] 2^DEPTH stacks, all equally often
  * prints {"tid"} at start, and at the end {"d_ns", "sleep_ns"} for block */
 #include <sys/wait.h>
@@ -58,7 +58,7 @@ static NOINLINE void gamma_(void)
 	WORK_ON_AVERAGE(2 * MS);
 }
 
-static uint64_t blocked_ns, asleep_ns;
+static uint64_t percent_ns, blocked_ns, asleep_ns;
 
 static NOINLINE void vfork_here(void)
 {
@@ -66,7 +66,7 @@ static NOINLINE void vfork_here(void)
 	pid_t child = vfork();
 
 	if (!child) {
-		sleep_ns(40 * MS);
+		sleep_ns(40 * percent_ns);
 		_exit(0);
 	}
 	blocked_ns += now_ns() - began;
@@ -77,7 +77,7 @@ static NOINLINE void nap_here(void)
 {
 	uint64_t began = now_ns();
 
-	sleep_ns(60 * MS);
+	sleep_ns(60 * percent_ns);
 	asleep_ns += now_ns() - began;
 }
 
@@ -114,6 +114,7 @@ int main(int argc, char **argv)
 	int depth = argument(argc, argv, 3, 14);
 	uint32_t path = 0;
 
+	percent_ns = argument(argc, argv, 3, 100) * MS / 100;
 	printf("{\"tid\": %d}\n", getpid());
 	fflush(stdout);
 	while (now_ns() < end) {
