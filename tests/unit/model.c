@@ -273,6 +273,27 @@ TEST(model, held_ticks_keep_the_dead)
 	assert_int_equal(api.refs, 0);
 }
 
+/* A process has exited when all its threads have, in whatever order they are shown. */
+TEST(model, exited_with_the_last_thread)
+{
+	for (int dead = 0; dead < 4; dead++) { /* a bit for each thread */
+		struct model *m = model_new(0);
+		struct life *lives[] = { life(m, 10, 10, "a", &api), life(m, 11, 10, "b", &api) };
+		const struct tick *t;
+
+		tick_begin(m);
+		for (int i = 0; i < 2; i++) {
+			thread(m, lives[i], 5, 5, dead >> i & 1);
+			model_life_end(m, lives[i]);
+		}
+		t = end(m);
+		assert_int_equal(t->processes[0].exited, dead == 3);
+		assert_int_equal(t->processes[0].state, dead == 3 ? STATE_DEAD : STATE_SLEEP);
+		tick_put(t);
+		model_free(m);
+	}
+}
+
 /* What all threads of a process share follows its leader, and then whoever is left; its name stays. */
 TEST(model, a_process_outlives_its_leader)
 {
@@ -623,6 +644,7 @@ int main(void)
 		  cmocka_unit_test(model_split_by_ticks),
 		  cmocka_unit_test(model_cgroups_aside),
 		  cmocka_unit_test(model_held_ticks_keep_the_dead),
+		  cmocka_unit_test(model_exited_with_the_last_thread),
 		  cmocka_unit_test(model_a_process_outlives_its_leader),
 		  cmocka_unit_test(model_blocks_of_threads_that_change),
 		  cmocka_unit_test(model_block_found_after_a_move),
