@@ -73,7 +73,7 @@ TEST(model, cgroups_aside)
 	const struct row *aside;
 	struct values history[2];
 	struct wait wait = { .kind = WAIT_LIMIT, .ns = 5 };
-	const struct tick *t;
+	const struct tick *t, *was;
 
 	for (int i = 0; i < 4; i++) {
 		struct identity id = { .tid = i + 1, .tgid = i + 1, .start_ns = i + 1, .comm = "x", .limiter = limiters[i] };
@@ -107,6 +107,15 @@ TEST(model, cgroups_aside)
 	assert_int_equal(tick_history(t, &aside, 1, 2, history), 0);
 	assert_int_equal(history[1].v[METRIC_RUN], 600);
 	assert_true(cgroup_key(&tenant) != cgroup_key(&api)); /* has the same id */
+	tick_put(t);
+	tick_begin(m);
+	t = tick_end(m);
+	was = tick_at(t, t->seq - 1);
+	assert_non_null(was);
+	assert_int_equal(was->cgroups[3].own_threads, 2);
+	assert_int_equal(was->cgroups[3].own->v[METRIC_SLEEP], 2 * SEC - 400);
+	assert_int_equal(was->cgroups[2].nr_threads, 3);
+	tick_put(was);
 	tick_put(t);
 	for (int i = 0; i < 4; i++)
 		model_life_end(m, lives[i]);
