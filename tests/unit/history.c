@@ -508,6 +508,63 @@ TEST(history, processes_are_what_they_became_after_a_move)
 	model_free(m);
 }
 
+static void has_rss(const struct life *l, uint64_t bytes)
+{
+	struct levels levels;
+
+	levels_unknown(&levels);
+	levels.v[METRIC_RSS - METRIC_LEVELS] = bytes;
+	model_levels(l, &levels, 1, 1);
+}
+
+static uint64_t rss_of(const struct row *rows, size_t nr, pid_t number)
+{
+	const struct row *r = find(rows, nr, number);
+
+	assert_non_null(r);
+	return row_value(r, METRIC_RSS);
+}
+
+/* A refresh of the past has the memory of its processes whose threads did something, as it was. That of others is not
+ * remembered: it is neither that of now, nor of a refresh that was shown before. */
+TEST(history, levels)
+{
+	struct model *m = model_new(MEMORY);
+	struct life *ran[2] = { life(m, 10, 10, "a", &web), life(m, 20, 20, "b", &web) };
+	const struct tick *t = NULL, *was;
+
+	for (int seq = 0; seq < 3; seq++) {
+		tick_begin(m);
+		for (int i = 0; i < 2; i++) {
+			has_rss(ran[i], 1000 * (seq + 1) + i);
+			if (seq == i)
+				run(m, ran[i], 1, false);
+			else
+				assert_int_equal(model_idle(m, ran[i], STATE_SLEEP), 0);
+		}
+		tick_put(t);
+		t = end(m);
+	}
+	assert_int_equal(rss_of(t->processes, t->nr_processes, 10), 3000);
+	for (int seq = 1; seq >= 0; seq--) {
+		was = tick_at(t, seq + 1);
+		assert_non_null(was);
+		for (int i = 0; i < 2; i++) {
+			uint64_t known = seq == i ? 1000ULL * (seq + 1) + i : VALUE_NA;
+			bool active = find(was->active, was->nr_active, ran[i]->tid);
+
+			assert_true(rss_of(was->processes, was->nr_processes, ran[i]->tid) == known);
+			assert_true(rss_of(active ? was->active : was->idle, active ? was->nr_active : was->nr_idle,
+					   ran[i]->tid) == known);
+		}
+		tick_put(was);
+	}
+	tick_put(t);
+	model_life_end(m, ran[0]);
+	model_life_end(m, ran[1]);
+	model_free(m);
+}
+
 /* Ticks that one thread each lives in; the newest is held, as by the screen. */
 static const struct tick *short_lives(struct model *m, int nr)
 {
@@ -840,6 +897,7 @@ int main(void)
 		  cmocka_unit_test(history_moved_within_a_tick),
 		  cmocka_unit_test(history_processes_where_they_were),
 		  cmocka_unit_test(history_processes_are_what_they_became_after_a_move),
+		  cmocka_unit_test(history_levels),
 		  cmocka_unit_test(history_lives_of_the_window_stay),
 		  cmocka_unit_test(history_lives_of_the_window_go_first),
 		  cmocka_unit_test(history_held_ticks_keep_those_of_the_ticks_before),
