@@ -74,6 +74,8 @@ TEST(stack_walk, says_where_frames_are_missing)
 	assert_string_equal(walked(&s, WALK_MARKS), "main;read;[truncated];sys_read_k;wait_k");
 	kernel.stack.end = STACK_COMPLETE;
 	s.user = NULL;
+	s.flags = NOTE_USER_LOST;
+	assert_string_equal(walked(&s, WALK_MARKS), "[user stack not taken];sys_read_k;wait_k");
 	s.flags = NOTE_NO_USER;
 	assert_string_equal(walked(&s, WALK_MARKS), "[user stack not taken];sys_read_k;wait_k");
 	assert_string_equal(walked(&s, WALK_MARKS | WALK_INNERMOST), "wait_k;sys_read_k;[user stack not taken]");
