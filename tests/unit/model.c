@@ -442,12 +442,22 @@ TEST(model, blocks_of_threads_that_change)
 	model_free(m);
 }
 
-/* A block that is found after a move is the new cgroup's from the move on: the time before counts once, too. */
+static int longest_whole(void *arg, const struct stack_sample *s)
+{
+	uint64_t *ns = arg;
+
+	*ns = s->whole > *ns ? s->whole : *ns;
+	return 0;
+}
+
+/* A block that is found after a move is the new cgroup's from the move on: the time before counts once, too. Its length is
+ * that of the whole. */
 TEST(model, block_found_after_a_move)
 {
 	struct model *m = model_new(1 << 20);
 	struct life *l = life(m, 10, 10, "moved", &web), *part = l;
 	const struct tick *t;
+	uint64_t whole = 0;
 
 	tick_begin(m);
 	sleeps(m, l, SEC);
@@ -462,6 +472,8 @@ TEST(model, block_found_after_a_move)
 	assert_int_equal(weight(t, 1), SEC);
 	assert_int_equal(weight(t, 2), 2 * SEC);
 	assert_int_equal(l->block->since, -3 * (int64_t)SEC);
+	assert_int_equal(tick_samples(t, 1, longest_whole, &whole), 0);
+	assert_int_equal(whole, 5 * SEC);
 	tick_put(t);
 	model_life_end(m, l);
 	model_free(m);
