@@ -479,6 +479,45 @@ TEST(model, block_found_after_a_move)
 	model_free(m);
 }
 
+static int count_stacks(void *arg, const struct stack_sample *s)
+{
+	*(int *)arg += s->kernel && s->kernel->nr == 1 && s->kernel->frames[0] == FRAME_KERNEL + 7;
+	return 0;
+}
+
+/* A refresh that is held, as by a paused screen, has the stack of a block that ended with it, however long ago that is. */
+TEST(model, held_ticks_keep_blocks)
+{
+	struct stack *like = calloc(1, sizeof(*like) + sizeof(like->frames[0]));
+	struct model *m = model_new(0);
+	struct life *l = life(m, 10, 10, "x", &api);
+	const struct tick *t;
+	int nr = 0;
+
+	like->nr = 1;
+	like->hash = 3;
+	like->frames[0] = FRAME_KERNEL + 7;
+	tick_begin(m);
+	in_d(m, l, SEC, SEC);
+	model_block_stacks(l->block, NULL, model_stack(m, like), 0);
+	t = end(m);
+	tick_begin(m);
+	model_block_end(m, l);
+	in_d(m, l, 0, 0);
+	tick_put(end(m));
+	for (int i = 0; i < 50; i++) {
+		tick_begin(m);
+		tick_put(end(m));
+	}
+	assert_int_equal(tick_samples(t, 1, count_stacks, &nr), 0);
+	assert_int_equal(nr, 1);
+	assert_int_equal(weight(t, 1), SEC);
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
+	free(like);
+}
+
 /* Rows are incomplete in the tick in which threads ended unlisted, and from the first one without a slot on. */
 TEST(model, incomplete)
 {
@@ -669,6 +708,7 @@ int main(void)
 		  cmocka_unit_test(model_a_process_outlives_its_leader),
 		  cmocka_unit_test(model_blocks_of_threads_that_change),
 		  cmocka_unit_test(model_block_found_after_a_move),
+		  cmocka_unit_test(model_held_ticks_keep_blocks),
 		  cmocka_unit_test(model_incomplete),
 		  cmocka_unit_test(model_a_pid_that_is_reused),
 		  cmocka_unit_test(model_orphans_are_told_of_once),
