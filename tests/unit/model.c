@@ -309,6 +309,7 @@ TEST(model, a_process_outlives_its_leader)
 	struct model *m = model_new(0);
 	struct life *leader = life(m, 10, 10, "leader", &api), *other = life(m, 11, 10, "other", &api);
 	struct identity id = { .tid = 11, .tgid = 10, .start_ns = other->start_ns, .comm = "other", .ppid = 7, .uid = 33 };
+	struct identity leads = { .tid = 10, .tgid = 10, .start_ns = leader->start_ns, .comm = "leader" };
 	const struct process *p = other->process;
 	const struct tick *t;
 	struct life *part;
@@ -320,6 +321,8 @@ TEST(model, a_process_outlives_its_leader)
 	other = model_life_update(m, other, &id, &web); /* it left alone, as with threaded cgroups */
 	assert_ptr_equal(p->cgroup, &api);
 	assert_int_equal(p->ppid, 0);
+	for (int i = 0; i < 3; i++) /* it is as it was, at each refresh */
+		assert_ptr_equal(model_life_update(m, leader, &leads, &api), leader);
 	tick_begin(m);
 	part = leader;
 	leader = model_life_part(m, part, SEC / 2, 0); /* it moves: the first part of its life ends */
