@@ -263,7 +263,10 @@ TEST(cmdline, has_a_budget)
 	for (int i = 0; i < MANY; i++) {
 		lives[i] = thread(m, i + 100, 1, "x");
 		refused += !model_cmdline(m, lives[i]->process, text, sizeof(text), false);
-		shortened += lives[i]->process->cmdline && lives[i]->process->cmdline->len == CMDLINE_SHORT;
+		if (lives[i]->process->cmdline && lives[i]->process->cmdline->len == CMDLINE_SHORT) {
+			assert_true(lives[i]->process->cmdline->cut);
+			shortened++;
+		}
 	}
 	assert_true(refused && shortened > 100000);
 	assert_true(model_cmdline_bytes(m) <= CMDLINES_BYTES + CMDLINE_MAX);
