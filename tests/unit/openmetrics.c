@@ -168,6 +168,65 @@ TEST(openmetrics, levels)
 	model_free(m);
 }
 
+/* A refresh of one thread of the root: it ran for @run, read @bytes, waited for @longest at most; the root has that @memory. */
+static const struct tick *tick_with(struct model *m, struct life *l, struct cgroup *root, uint64_t run, uint64_t bytes,
+				    uint64_t longest, uint64_t memory)
+{
+	static const struct cgroup_limit limit = { VALUE_NA, VALUE_NA };
+	struct values v = { .v = { [METRIC_RUN] = run, [METRIC_READ] = bytes, [METRIC_RUNQ_MAX] = longest } };
+	struct levels levels;
+
+	levels_unknown(&levels);
+	levels.v[METRIC_MEMORY - METRIC_LEVELS] = memory;
+	tick_begin(m);
+	assert_int_equal(model_thread(m, l, STATE_RUNNING, false, &v), 0);
+	assert_int_equal(model_cgroup(m, root, &limit, &levels), 0);
+	return tick_end(m);
+}
+
+static void skipped(struct export *e, const struct tick *t)
+{
+	assert_int_equal(export_openmetrics.skip(e, t), 0);
+	tick_put(t);
+}
+
+/* A text after one that was skipped has the sums and the longest of both refreshes, but levels, and what is known, as of its
+ * own. The last one is written at the end. */
+TEST(openmetrics, texts_that_are_skipped)
+{
+	struct cgroup root = { .id = 1, .path = "/" };
+	struct export e = { .scope = "all" };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 1000, "worker", &root);
+	char *text;
+	size_t bytes;
+	FILE *to;
+
+	free(text_of(&e, tick_with(m, l, &root, 1000, 10, 9000, 500)));
+	skipped(&e, tick_with(m, l, &root, 2000, 10, 5000, 400));
+	text = text_of(&e, tick_with(m, l, &root, 4000, VALUE_NA, 4000, 300));
+	has(text, "systop_host_run_seconds_total 0.000007000\n");
+	has(text, "systop_host_runq_max_seconds 0.000005000\n");
+	has(text, "systop_cgroup_runq_max_seconds{cgroup=\"/\"} 0.000005000\n");
+	has(text, "systop_cgroup_memory_bytes{cgroup=\"/\"} 300\n");
+	lacks(text, "systop_cgroup_read_bytes_total");
+	free(text);
+	text = text_of(&e, tick_with(m, l, &root, 0, 5, 3000, VALUE_NA));
+	has(text, "systop_host_runq_max_seconds 0.000003000\n");
+	has(text, "systop_cgroup_read_bytes_total{cgroup=\"/\"} 25\n");
+	lacks(text, "systop_cgroup_memory_bytes{");
+	free(text);
+	skipped(&e, tick_with(m, l, &root, 8000, 0, 2000, 200));
+	to = open_memstream(&text, &bytes);
+	assert_int_equal(export_openmetrics.end(&e, to), 0);
+	fclose(to);
+	has(text, "systop_host_run_seconds_total 0.000015000\n");
+	has(text, "systop_cgroup_memory_bytes{cgroup=\"/\"} 200\n");
+	free(text);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 /* Two cgroups with one path, one of them gone, count as one. */
 TEST(openmetrics, cgroups_come_and_go)
 {
@@ -249,7 +308,8 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(openmetrics_adds_up_what_is_known), cmocka_unit_test(openmetrics_sums_beyond_64_bits),
 		  cmocka_unit_test(openmetrics_buckets_are_cumulative),
-		  cmocka_unit_test(openmetrics_levels), cmocka_unit_test(openmetrics_cgroups_come_and_go),
+		  cmocka_unit_test(openmetrics_levels),
+		  cmocka_unit_test(openmetrics_texts_that_are_skipped), cmocka_unit_test(openmetrics_cgroups_come_and_go),
 		  cmocka_unit_test(openmetrics_cgroups_out_of_scope),
 		  cmocka_unit_test(openmetrics_labels_of_what_it_belongs_to));
 }
