@@ -156,6 +156,7 @@ TEST(pprof, refreshes_are_one_profile)
 	assert_int_equal(blocked->value[column(p, "d", "nanoseconds")], 20);
 	assert_int_equal(blocked->value[column(p, "wall", "nanoseconds")], 20);
 	assert_int_equal(p->duration_nanos, 2 * SEC);
+	assert_int_equal(p->time_nanos, -(int64_t)SEC); /* the first refresh, which ends at 0, takes a second */
 	assert_string_equal(p->string_table[p->default_sample_type], "cpu");
 	in_file = p->location[on_cpu->location_id[2] - 1];
 	assert_int_equal(in_file->address, 0x401234);
@@ -167,6 +168,45 @@ TEST(pprof, refreshes_are_one_profile)
 	assert_string_equal(p->string_table[on_cpu->label[0]->str], "worker");
 	assert_int_equal(on_cpu->label[1]->num, 1000);
 	assert_string_equal(p->string_table[on_cpu->label[4]->str], "/web\\x0a");
+	perftools__profiles__profile__free_unpacked(p, NULL);
+	model_life_end(m, l);
+	model_free(m);
+}
+
+/* Stacks that differ only in their innermost or outermost function are different samples. */
+TEST(pprof, stacks_that_differ_in_one_frame)
+{
+	static const uint64_t frames[][2] = { { JIT_FRAME, FILE_FRAME }, { KERNEL_FRAME, FILE_FRAME }, { JIT_FRAME, KERNEL_FRAME } };
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct export e = { .source = &source };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 1000, "worker", &cgroup);
+	Perftools__Profiles__Profile *p;
+	const struct tick *t;
+
+	file_name = "main";
+	tick_begin(m);
+	for (int i = 0; i < 3; i++) {
+		struct {
+			struct stack stack;
+			uint64_t frames[2];
+		} user = { .stack = { .nr = 2, .hash = 2 * (i + 1) }, .frames = { frames[i][0], frames[i][1] } };
+		struct stack_sample s = { .life = l, .weight = i + 1, .count = 1, .metric = METRIC_RUN };
+
+		s.user = model_stack(m, &user.stack);
+		assert_int_equal(model_sample(m, &s), 0);
+	}
+	t = tick_end(m);
+	assert_int_equal(export_pprof.begin(&e), 0);
+	assert_int_equal(export_pprof.tick(&e, NULL, t), 0);
+	tick_put(t);
+	p = profile_of(&e);
+	assert_int_equal(p->n_sample, 3);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(p->sample[i]->value[column(p, "cpu", "nanoseconds")], i + 1);
+		assert_string_equal(name_at(p, p->sample[i], 0), i == 1 ? "do_it" : "f");
+		assert_string_equal(name_at(p, p->sample[i], 1), i == 2 ? "do_it" : "main");
+	}
 	perftools__profiles__profile__free_unpacked(p, NULL);
 	model_life_end(m, l);
 	model_free(m);
@@ -353,7 +393,9 @@ TEST(pprof, a_full_profile_knows_its_places)
 
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test(pprof_refreshes_are_one_profile), cmocka_unit_test(pprof_what_has_no_name_is_left_to_pprof),
+	RUN_TESTS(cmocka_unit_test(pprof_refreshes_are_one_profile),
+		  cmocka_unit_test(pprof_stacks_that_differ_in_one_frame),
+		  cmocka_unit_test(pprof_what_has_no_name_is_left_to_pprof),
 		  cmocka_unit_test(pprof_a_mark_of_the_whole_stack_is_at_its_root),
 		  cmocka_unit_test(pprof_sets_have_their_time_and_metric),
 		  cmocka_unit_test(pprof_a_full_profile_keeps_the_weight),
