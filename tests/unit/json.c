@@ -342,6 +342,78 @@ TEST(json, total_of_threads_and_idle_cpus)
 	model_free(m);
 }
 
+/* The element of a list. */
+static struct json_object *element(struct json_object *line, const char *list, size_t at)
+{
+	struct json_object *rows;
+
+	assert_true(json_object_object_get_ex(line, list, &rows));
+	return json_object_array_get_idx(rows, at);
+}
+
+/* A number, -1: null. */
+static int64_t number(struct json_object *row, const char *name)
+{
+	struct json_object *value;
+
+	assert_true(json_object_object_get_ex(row, name, &value));
+	return json_object_is_type(value, json_type_null) ? -1 : json_object_get_int64(value);
+}
+
+/* A cgroup has its own threads' values beside all below it, and a period only with a limit; a thread has as many samples as
+ * were taken of it, whatever time has none; a CPU's interrupts are unknown if its timer is not seen. */
+TEST(json, numbers_of_rows)
+{
+	static const struct cgroup_limit none = { 0 }, limit = { 3, 7, 20, 100 };
+	const struct values ran[] = { { .v = { [METRIC_RUN] = 30 } }, { .v = { [METRIC_RUN] = 12 } } };
+	const struct cpu_values cpu = { .cpu = 0, .run_ns = 42, .hardirq_ns = 1, .softirq_ns = 2 };
+	const struct source source = { .thread_name = no_name, .names_generation = no_names };
+	struct export o = { .host = "host", .kernel = "6.1", .scope = "all", .source = &source };
+	struct cgroup cgroups[] = { { .id = 1, .path = "/" }, { .id = 2, .path = "/a", .parent = &cgroups[0], .depth = 1 } };
+	struct model *m = model_new(0);
+	struct life *lives[] = { tick_life(m, 10, "above", &cgroups[0]), tick_life(m, 11, "below", &cgroups[1]) };
+	struct stack_sample s = { .life = lives[0], .metric = METRIC_RUN, .weight = 10 };
+
+	for (int unseen = 0; unseen < 2; unseen++) {
+		struct json_object *line, *own;
+		const struct tick *t;
+		size_t bytes;
+		char *text;
+		FILE *to = open_memstream(&text, &bytes);
+
+		tick_begin(m);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(model_thread(m, lives[i], STATE_SLEEP, false, &ran[i]), 0);
+		for (s.count = 0; s.count < 4; s.count++)
+			assert_int_equal(model_sample(m, &s), 0);
+		assert_int_equal(model_cpu(m, &cpu), 0);
+		if (unseen)
+			model_timers_unseen(m);
+		tick_cgroup(m, &cgroups[0], &none);
+		tick_cgroup(m, &cgroups[1], &limit);
+		t = tick_end(m);
+		write_line(to, t, &o, 0);
+		fclose(to);
+		line = json_tokener_parse(text);
+		assert_int_equal(number(element(line, "threads", 0), "samples"), 6);
+		assert_int_equal(number(element(line, "threads", 1), "samples"), 0);
+		assert_int_equal(number(element(line, "cpus", 0), "irq_ns"), unseen ? -1 : 3);
+		assert_int_equal(number(element(line, "cgroups", 0), "run_ns"), 42);
+		assert_true(json_object_object_get_ex(element(line, "cgroups", 0), "own", &own));
+		assert_int_equal(number(own, "run_ns"), 30);
+		assert_int_equal(number(element(line, "cgroups", 0), "quota_ns"), -1);
+		assert_int_equal(number(element(line, "cgroups", 0), "period_ns"), -1);
+		assert_int_equal(number(element(line, "cgroups", 1), "quota_ns"), 20);
+		assert_int_equal(number(element(line, "cgroups", 1), "period_ns"), 100);
+		json_object_put(line);
+		free(text);
+		tick_put(t);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(lives); i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+}
+
 /* Text written in pieces stays one text. */
 TEST(json, more_than_what_is_kept)
 {
@@ -369,6 +441,6 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(json_a_line_in_slices_is_the_same), cmocka_unit_test(json_a_line_takes_no_longer_than_its_text),
 		  cmocka_unit_test(json_values_of_all_kinds), cmocka_unit_test(json_processes_of_what_a_filter_matches),
-		  cmocka_unit_test(json_total_of_threads_and_idle_cpus),
+		  cmocka_unit_test(json_total_of_threads_and_idle_cpus), cmocka_unit_test(json_numbers_of_rows),
 		  cmocka_unit_test(json_a_text_that_grows), cmocka_unit_test(json_more_than_what_is_kept));
 }
