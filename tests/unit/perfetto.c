@@ -175,6 +175,24 @@ TEST(perfetto, what_is_out_of_order_keeps_its_time)
 	forget();
 }
 
+TEST(perfetto, wakings_out_of_order_keep_their_time)
+{
+	struct perfetto *p = begin();
+
+	perfetto_cpu_begin(p, 0, &web);
+	perfetto_cpu_waking(p, START + 1000, &db, 0, 0);
+	perfetto_cpu_waking(p, START + 900, &web, 0, 0);
+	perfetto_cpu_waking(p, START + 950, &db, 0, 0);
+	perfetto_cpu_end(p);
+	end(p);
+
+	assert_int_equal(bundle(0)->compact_sched->waking_timestamp[0], START + 1000);
+	assert_int_equal(bundle(1)->compact_sched->waking_timestamp[0], START + 900);
+	assert_int_equal(bundle(1)->compact_sched->waking_timestamp[1], 50);
+	assert_null(bundle(2));
+	forget();
+}
+
 TEST(perfetto, who_stands_for_others_always_sleeps)
 {
 	const struct perfetto_task outside = { PERFETTO_OUTSIDER(1), 120, PERFETTO_OUTSIDER_COMM };
@@ -292,6 +310,7 @@ int main(void)
 		  cmocka_unit_test(perfetto_only_the_first_switch_is_at_the_start),
 		  cmocka_unit_test(perfetto_long_records_are_cut_into_bundles),
 		  cmocka_unit_test(perfetto_what_is_out_of_order_keeps_its_time),
+		  cmocka_unit_test(perfetto_wakings_out_of_order_keep_their_time),
 		  cmocka_unit_test(perfetto_who_stands_for_others_always_sleeps),
 		  cmocka_unit_test(perfetto_who_is_born_has_a_later_tree),
 		  cmocka_unit_test(perfetto_text_is_made_safe), cmocka_unit_test(perfetto_a_full_disk_is_told),
