@@ -239,6 +239,106 @@ TEST(waits, of_two_threads_in_one_slot)
 	tick_put(t);
 }
 
+/* The reports of one refresh about the thread of slot 1: how often @wakers woke it. */
+static void assert_woken(const uint32_t *wakers, const uint32_t *counts, int nr)
+{
+	const struct tick *t;
+	uint32_t taken;
+
+	assert_int_equal(waits_take(waits, 1, &threads[1], false, &taken), 0);
+	tick_begin(model);
+	assert_int_equal(waits_show(waits, taken, lives[1]), 0);
+	waits_end(waits);
+	t = tick_end(model);
+	for (int i = 0; i < nr; i++) {
+		uint32_t count = 0;
+
+		for (size_t k = 0; k < t->nr_wokens; k++)
+			count += t->wokens[k].number == wakers[i] ? t->wokens[k].count : 0;
+		assert_int_equal(count, counts[i]);
+	}
+	tick_put(t);
+}
+
+/* The thread of slot 1 is woken @nr times by another thread than before. Returns the report about the streak before. */
+static struct wait_event woken_by(uint32_t tid, uint32_t nr)
+{
+	struct slot *s = &threads[1];
+	const struct wait_event over = { .slot = 1, .by = s->waker, .a = s->wakeups - s->waker_since, .b = s->waker_since,
+					 .kind = WAIT_EVENT_WOKEN };
+
+	s->in_scope = 1;
+	s->waker = tid;
+	s->waker_since = s->wakeups;
+	s->wakeups += nr;
+	return over;
+}
+
+static void told(struct wait_event e)
+{
+	areas[0]->wait_events[cpus[0].wait_events++ % WAIT_EVENTS] = e;
+	assert_int_equal(waits_drain(waits), 0);
+}
+
+/* Each waking counts once, in the refresh in which it came: also those of a streak that goes on, or whose end is read late. */
+TEST(waits, wakings_count_once)
+{
+	static const uint32_t wakers[] = { 77, 78, 79 };
+	struct wait_event over;
+
+	woken_by(77, 5);
+	assert_woken(wakers, (uint32_t[]){ 5, 0, 0 }, 3);
+	threads[1].wakeups += 3;
+	assert_woken(wakers, (uint32_t[]){ 3, 0, 0 }, 3);
+	assert_woken(wakers, (uint32_t[]){ 0, 0, 0 }, 3);
+	threads[1].wakeups += 2;
+	told(woken_by(78, 4));
+	assert_woken(wakers, (uint32_t[]){ 2, 4, 0 }, 3);
+	threads[1].wakeups += 6;
+	over = woken_by(79, 7);
+	assert_woken(wakers, (uint32_t[]){ 0, 0, 0 }, 3);
+	told(over);
+	assert_woken(wakers, (uint32_t[]){ 0, 6, 7 }, 3);
+}
+
+/* The time behind a thread of which nothing is known any more is told without its name. */
+TEST(waits, behind_an_unknown_thread)
+{
+	struct life *known = lives[9];
+	const struct tick *t;
+	uint32_t taken;
+
+	report(0, 1, 9);
+	areas[0]->wait_events[0].b = 1000;
+	lives[9] = NULL;
+	assert_int_equal(waits_drain(waits), 0);
+	lives[9] = known;
+	assert_int_equal(waits_take(waits, 1, &threads[1], false, &taken), 0);
+	tick_begin(model);
+	assert_int_equal(waits_show(waits, taken, lives[1]), 0);
+	waits_end(waits);
+	t = tick_end(model);
+	assert_int_equal(t->nr_waits, 1);
+	assert_int_equal(t->waits[0].kind, WAIT_SEVERAL);
+	assert_int_equal(t->waits[0].ns, 201000);
+	tick_put(t);
+}
+
+/* The oldest event of a full ring may be being overwritten. */
+TEST(waits, of_a_full_ring_are_not_all_read)
+{
+	uint64_t told = 0;
+
+	for (int i = 0; i < WAIT_EVENTS - 1; i++)
+		report(0, 1, 2);
+	for (int i = 0; i < WAIT_EVENTS; i++)
+		report(1, 1, 2);
+	assert_int_equal(waits_drain(waits), 0);
+	show(&told);
+	assert_within(waits_lost(waits), 1, WAIT_EVENTS / 4);
+	assert_int_equal(told + waits_lost(waits), 2 * WAIT_EVENTS - 1);
+}
+
 /* CPU time that passes with each look at its clock; 0: it is the real one. */
 static uint64_t step_ns, spent_ns;
 
@@ -296,6 +396,9 @@ int main(void)
 						  begin, end),
 		  cmocka_unit_test_setup_teardown(waits_many_do_not_wait_for_the_next_tick, begin, end),
 		  cmocka_unit_test_setup_teardown(waits_of_two_threads_in_one_slot, begin, end),
+		  cmocka_unit_test_setup_teardown(waits_wakings_count_once, begin, end),
+		  cmocka_unit_test_setup_teardown(waits_behind_an_unknown_thread, begin, end),
+		  cmocka_unit_test_setup_teardown(waits_of_a_full_ring_are_not_all_read, begin, end),
 		  cmocka_unit_test_setup_teardown(waits_without_time_for_all_cpus_take_turns, begin, end),
 		  cmocka_unit_test(waits_the_price_rises_with_the_cpus), cmocka_unit_test(waits_the_price_follows_the_cpus));
 }
