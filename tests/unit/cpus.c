@@ -135,6 +135,41 @@ TEST(cpus, steal)
 	shared.steal_known = 1;
 }
 
+/* A run is what interrupts took of it, and what was stolen of the rest. */
+TEST(cpus, steal_beside_interrupts)
+{
+	struct cpu_values v;
+
+	slot.steal_charged = slot.steal_seen = 7000 * MS;
+	wrote(50 * MS, 80 * MS, false, 130 * MS);
+	slot.hardirq_ns = 60 * MS;
+	slot.steal_seen += 15 * MS;
+	v = tick(100 * MS, 200 * MS);
+	check(v, 70 * MS, 20 * MS);
+	assert_int_equal(v.steal_ns, 10 * MS);
+	assert_int_equal(v.hardirq_ns, 60 * MS);
+}
+
+/* The end of a gap is on the clock that goes on while the host is suspended; each gap is told once. */
+TEST(cpus, gaps_of_the_timer)
+{
+	struct cpu_values v;
+
+	cpus_timers(cpus, true);
+	slot.gap_ns = 20 * MS;
+	slot.gap_at = 150 * MS;
+	slot.gap_tid = 77;
+	slot.suspended_ns = 5000 * MS;
+	wrote(50 * MS, 80 * MS, false, 130 * MS);
+	v = tick(100 * MS, 200 * MS);
+	assert_int_equal(v.gap_ns, 20 * MS);
+	assert_int_equal(v.gap_at, 5150 * MS);
+	assert_int_equal(v.gap_tid, 77);
+	assert_int_equal(tick(200 * MS, 300 * MS).gap_ns, 0);
+	slot.tickless = 1;
+	assert_int_equal(tick(300 * MS, 400 * MS).gap_ns, VALUE_NA);
+}
+
 /* An isolated CPU whose only thread, or idle, has it from before the start. */
 TEST(cpus, no_switch_since_the_start)
 {
@@ -206,6 +241,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cpus_times_of_the_interval, open_cpus, close_cpus),
 		cmocka_unit_test_setup_teardown(cpus_late_switch, open_cpus, close_cpus),
 		cmocka_unit_test_setup_teardown(cpus_steal, open_cpus, close_cpus),
+		cmocka_unit_test_setup_teardown(cpus_steal_beside_interrupts, open_cpus, close_cpus),
+		cmocka_unit_test_setup_teardown(cpus_gaps_of_the_timer, open_cpus, close_cpus),
 		cmocka_unit_test_setup_teardown(cpus_early_switch, open_cpus, close_cpus),
 		cmocka_unit_test_setup_teardown(cpus_no_switch_since_the_start, open_new, close_cpus),
 		cmocka_unit_test_setup_teardown(cpus_idle_since_the_start, open_new, close_cpus),
