@@ -71,7 +71,7 @@ int bpf_link__destroy(struct bpf_link *link)
 }
 
 static struct usage usage_asked[USAGE_BATCH];
-static uint32_t nr_read;
+static uint32_t nr_read, nr_read_of[SLOTS];
 
 /* The program that reads what threads use, a slow one. */
 int bpf_prog_test_run_opts(int fd, struct bpf_test_run_opts *opts)
@@ -79,8 +79,10 @@ int bpf_prog_test_run_opts(int fd, struct bpf_test_run_opts *opts)
 	const struct usage_ask *ask = opts->ctx_in;
 
 	(void)fd;
-	for (uint32_t i = 0; i < ask->nr; i++)
+	for (uint32_t i = 0; i < ask->nr; i++) {
 		usage_asked[i].read = 1;
+		nr_read_of[usage_asked[i].slot]++;
+	}
 	nr_read += ask->nr;
 	usleep(1000);
 	return 0;
@@ -569,6 +571,180 @@ static void longest_wait_of_moved(void **state)
 	assert_int_equal(ns[1], 1 << 21);
 }
 
+/* The refresh of the next second. */
+static const struct tick *next_tick(void)
+{
+	now += SEC;
+	tick_begin_at(model, now);
+	assert_int_equal(slots_tick(slots, now), 0);
+	return tick_end(model);
+}
+
+static void assert_time(const struct tick *t, enum metric_id m, uint64_t ms)
+{
+	assert_int_equal(t->nr_active, 1);
+	assert_int_equal(t->active[0].values->v[m], ms * 1000000);
+}
+
+/* A thread that was woken while its CPU limit stopped it waits for the limit, as far as is known. */
+static void woken_while_throttled(void **state)
+{
+	struct slot *s = born(1);
+	const struct tick *t;
+
+	(void)state;
+	second();
+	s->wake = (now + SEC / 5) | WAKE_THROTTLED;
+	s->since = now;
+	s->sleep_ns = SEC;
+	s->seq += 2;
+	t = next_tick();
+	assert_time(t, METRIC_SLEEP, 200);
+	assert_time(t, METRIC_RUNQ, 800);
+	assert_time(t, METRIC_THROTTLED, 800);
+	tick_put(t);
+}
+
+/* It left the CPU after the end of the refresh, which was read a bit later: only the time until then is in it. */
+static void left_after_the_end(void **state)
+{
+	struct slot *s = born(1);
+	const struct tick *t;
+
+	(void)state;
+	second();
+	s->sleep_ns = SEC + SEC * 4 / 10;
+	s->run_ns = SEC * 7 / 10;
+	s->since = now + SEC * 11 / 10;
+	s->seq += 2;
+	t = next_tick();
+	assert_time(t, METRIC_SLEEP, 400);
+	assert_time(t, METRIC_RUN, 600);
+	tick_put(t);
+	s->sleep_ns += SEC / 10;
+	s->since += SEC / 10;
+	s->state = SLOT_RUNNING;
+	s->seq += 2;
+	t = next_tick();
+	assert_time(t, METRIC_SLEEP, 100);
+	assert_time(t, METRIC_RUN, 900);
+	tick_put(t);
+}
+
+/* A thread that was stopped all the time is not looked at: its time is known when it goes on. */
+static void goes_on_after_a_stop(void **state)
+{
+	struct slot *s = born(1);
+	const struct tick *t;
+
+	(void)state;
+	s->state = SLOT_STOPPED;
+	for (int i = 0; i < 4; i++)
+		second();
+	s->stopped_ns = 4 * SEC + SEC / 2;
+	s->since = now + SEC / 2;
+	s->state = SLOT_RUNNING;
+	s->seq += 2;
+	t = next_tick();
+	assert_time(t, METRIC_STOPPED, 500);
+	assert_time(t, METRIC_SLEEP, 0);
+	assert_time(t, METRIC_RUN, 500);
+	tick_put(t);
+}
+
+/* The kernel's split of a thread that was there before systop says nothing about what it does now, until that changes. */
+static void split_of_sighted(void **state)
+{
+	struct slot *s = born(1);
+	const struct tick *t;
+
+	(void)state;
+	s->sighted = 1;
+	s->utime_ns = 900 * SEC;
+	s->state = SLOT_RUNNING;
+	t = next_tick();
+	assert_time(t, METRIC_RUN, 1000);
+	assert_true(t->active[0].values->v[METRIC_USER] == VALUE_NA);
+	tick_put(t);
+	s->stime_ns += SEC;
+	s->seq += 2;
+	t = next_tick();
+	assert_time(t, METRIC_USER, 0);
+	assert_time(t, METRIC_KERNEL, 1000);
+	tick_put(t);
+}
+
+/* A thread that is born while the refresh is read is in the next one. */
+static void born_after_the_end(void **state)
+{
+	struct slot *s = born(1);
+	int ms[4];
+
+	(void)state;
+	s->born_ns = s->since = now + SEC + SEC / 4;
+	assert_int_equal(rows(ms), 0);
+	assert_int_equal(rows(ms), 1);
+	assert_int_equal(ms[0], 750);
+}
+
+/* A thread in D that moves counts once, where it is now. */
+static void moved_in_d(void **state)
+{
+	struct slot *s = born(1), was;
+	const struct tick *t;
+
+	(void)state;
+	s->state = SLOT_D;
+	second();
+	was = *s;
+	assert_int_equal(slots_moved(slots, 1, &was, now + SEC / 4), 0);
+	s->seq += 2;
+	t = next_tick();
+	assert_int_equal(t->nr_active, 2);
+	assert_int_equal(t->active[0].values->v[METRIC_D], SEC / 4);
+	assert_int_equal(t->active[1].values->v[METRIC_D], SEC * 3 / 4);
+	assert_int_equal(t->total_d, 1);
+	tick_put(t);
+}
+
+static uint64_t runq_shown[4];
+static int nr_runq_shown;
+
+static int note_runq(void *unused, const struct collector_thread *t)
+{
+	(void)unused;
+	runq_shown[nr_runq_shown++ % 4] = t->runq_ns;
+	return 0;
+}
+
+/* Collectors get the sum of a thread's waits up to the end of each of its rows. */
+static void waits_of_moved(void **state)
+{
+	static const struct collector watching = { .thread_shown = note_runq };
+	static const struct collector *const rows_of[] = { &watching };
+	static void *const states[] = { &nr_runq_shown };
+	static const struct collector_set set = { rows_of, states, 1 };
+	struct slot *s, was;
+
+	(void)state;
+	slots_free(slots);
+	slots = slots_new(&memory, model, cgroups, &set);
+	assert_non_null(slots);
+	s = born(1);
+	second();
+	s->state = SLOT_RUNQUEUE;
+	s->since = now;
+	s->sleep_ns = SEC;
+	s->seq += 2;
+	was = *s;
+	assert_int_equal(slots_moved(slots, 1, &was, now + SEC / 4), 0);
+	nr_runq_shown = 0;
+	tick_put(next_tick());
+	assert_int_equal(nr_runq_shown, 2);
+	assert_int_equal(runq_shown[0], SEC / 4);
+	assert_int_equal(runq_shown[1], SEC);
+}
+
 /* Without a reading, it is unknown for every thread, also for one that slept, and for their process. */
 static void io_unknown(void **state)
 {
@@ -670,6 +846,13 @@ static void memory_in_long_intervals(void **state)
 	nr_read = 0;
 	second();
 	assert_int_equal(nr_read, SLOTS - 1);
+	/* what is on the screen is read each time */
+	memset(nr_read_of, 0, sizeof(nr_read_of));
+	for (int i = 1; i <= 3; i++) {
+		slots_want_memory(slots, SLOTS / 2);
+		second();
+		assert_int_equal(nr_read_of[SLOTS / 2], i);
+	}
 	usages_free(usages);
 }
 
@@ -690,6 +873,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cpu_time_without_interrupts, begin, end),
 		cmocka_unit_test_setup_teardown(longest_wait, begin, end),
 		cmocka_unit_test_setup_teardown(longest_wait_of_moved, begin, end),
+		cmocka_unit_test_setup_teardown(woken_while_throttled, begin, end),
+		cmocka_unit_test_setup_teardown(left_after_the_end, begin, end),
+		cmocka_unit_test_setup_teardown(goes_on_after_a_stop, begin, end),
+		cmocka_unit_test_setup_teardown(split_of_sighted, begin, end),
+		cmocka_unit_test_setup_teardown(born_after_the_end, begin, end),
+		cmocka_unit_test_setup_teardown(moved_in_d, begin, end),
+		cmocka_unit_test_setup_teardown(waits_of_moved, begin, end),
 		cmocka_unit_test_setup_teardown(io_unknown, begin, end),
 		cmocka_unit_test_setup_teardown(more_than_all, begin, end),
 		cmocka_unit_test_setup_teardown(born_while_seeding, begin, end),
