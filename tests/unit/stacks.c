@@ -307,6 +307,183 @@ TEST(stacks, a_stack_that_is_gone_is_said_to_be)
 	tick_put(t);
 }
 
+/* Writes an event; what it lacks is that of slot 1 and thread 1, with a user stack of @frame. */
+static void write_event(struct stack_event e, uint64_t frame)
+{
+	uint64_t place = cpu->stack_events++;
+
+	e.seq = place + 1;
+	e.slot = 1;
+	e.tid = e.tid ? e.tid : 1;
+	e.user = write_stack(frame, 3);
+	area->stack_events[place % STACK_EVENTS] = e;
+}
+
+/* What samples of a refresh say. */
+struct said {
+	enum metric_id metric;
+	uint64_t frame;    /* innermost of the user stack; 0: it has none */
+	pid_t tid;         /* 0: of any thread */
+	uint64_t weight, whole;
+};
+
+static int add_said(void *arg, const struct stack_sample *s)
+{
+	struct said *said = arg;
+
+	if (s->metric != said->metric || (s->user ? s->user->frames[0] : 0) != said->frame ||
+	    (said->tid && s->life->tid != said->tid))
+		return 0;
+	said->weight += s->weight;
+	said->whole += s->whole;
+	return 0;
+}
+
+static struct said said(const struct tick *t, enum metric_id metric, uint64_t frame, pid_t tid)
+{
+	struct said said = { .metric = metric, .frame = frame, .tid = tid };
+
+	assert_int_equal(tick_samples(t, 1, add_said, &said), 0);
+	return said;
+}
+
+#define A (1ULL << 32)
+#define B (2ULL << 32)
+
+/* A block that began in an earlier refresh has its part of this one, and leaves the rest to the next block. */
+TEST(stacks, a_block_has_its_part_of_a_refresh)
+{
+	struct values v = { .v = { [METRIC_D] = SEC * 8 / 10, [METRIC_RUNQ] = SEC / 10 } };
+	struct stacks_thread thread = { .slot = 1, .tid = 1, .values = &v, .from = 9 * SEC, .runq_ns = SEC / 10 };
+	const struct tick *t;
+
+	begin_with(30 * SEC, 256 << 20);
+	write_event((struct stack_event){ .at = 9 * SEC + SEC * 4 / 10, .weight = 5 * SEC, .wait = SEC / 10, .runq_ns = SEC / 10,
+					  .kind = STACK_D }, A);
+	write_event((struct stack_event){ .at = 10 * SEC, .weight = SEC / 2, .runq_ns = SEC / 10, .kind = STACK_D }, B);
+	assert_int_equal(stacks_drain(stacks), 0);
+	tick_begin(model);
+	thread.life = tick_life(model, 1, "test", NULL);
+	assert_int_equal(stacks_show(stacks, &thread), 0);
+	t = tick_end(model);
+	assert_int_equal(said(t, METRIC_D, A, 0).weight, SEC * 3 / 10);
+	assert_int_equal(said(t, METRIC_D, A, 0).whole, 5 * SEC);
+	assert_int_equal(said(t, METRIC_D, B, 0).weight, SEC / 2);
+	assert_int_equal(said(t, METRIC_RUNQ, A, 0).weight, SEC / 10);
+	assert_int_equal(said(t, METRIC_D, 0, 0).weight, 0);
+	tick_put(t);
+}
+
+/* All faults of a thread are shared by the stacks that were taken of them. */
+TEST(stacks, faults_are_shared)
+{
+	struct values v = { .v = { [METRIC_MINOR_FAULTS] = 8 } };
+	struct stacks_thread thread = { .slot = 1, .tid = 1, .values = &v, .from = 9 * SEC };
+	const struct tick *t;
+
+	begin_with(30 * SEC, 256 << 20);
+	for (int i = 0; i < 3; i++)
+		write_event((struct stack_event){ .at = 9 * SEC + i, .weight = 1,
+						  .kind = STACK_COUNTED + COUNT_minor_faults }, i == 1 ? A : B);
+	assert_int_equal(stacks_drain(stacks), 0);
+	tick_begin(model);
+	thread.life = tick_life(model, 1, "test", NULL);
+	assert_int_equal(stacks_show(stacks, &thread), 0);
+	t = tick_end(model);
+	assert_int_equal(said(t, METRIC_MINOR_FAULTS, A, 0).weight, 3);
+	assert_int_equal(said(t, METRIC_MINOR_FAULTS, B, 0).weight, 5);
+	assert_int_equal(said(t, METRIC_MINOR_FAULTS, 0, 0).weight, 0);
+	tick_put(t);
+}
+
+/* Two threads had a slot in one refresh: each has its own samples, and the second one does not wait where the first one was. */
+TEST(stacks, of_two_threads_in_one_slot)
+{
+	struct values v[2] = { { .v = { [METRIC_RUN] = SEC / 2 } }, { .v = { [METRIC_RUN] = SEC / 4, [METRIC_RUNQ] = SEC / 4 } } };
+	struct stacks_thread threads[2] = {
+		{ .slot = 1, .tid = 1, .values = &v[0], .from = 9 * SEC, .until = 9 * SEC + SEC / 2 },
+		{ .slot = 1, .tid = 2, .values = &v[1], .from = 9 * SEC + SEC / 2, .after = 9 * SEC + SEC / 2, .runq_ns = SEC / 4 },
+	};
+	const struct tick *t;
+
+	begin_with(30 * SEC, 256 << 20);
+	write_event((struct stack_event){ .at = 9 * SEC + SEC / 4, .weight = 1, .kind = STACK_SAMPLE }, A);
+	write_event((struct stack_event){ .at = 10 * SEC, .weight = 1, .tid = 2, .runq_ns = SEC / 4, .kind = STACK_SAMPLE }, B);
+	assert_int_equal(stacks_drain(stacks), 0);
+	tick_begin(model);
+	for (int i = 1; i >= 0; i--) { /* who ended can be shown later */
+		threads[i].life = tick_life(model, threads[i].tid, "test", NULL);
+		assert_int_equal(stacks_show(stacks, &threads[i]), 0);
+	}
+	t = tick_end(model);
+	assert_int_equal(said(t, METRIC_RUN, A, 1).weight, SEC / 2);
+	assert_int_equal(said(t, METRIC_RUN, B, 2).weight, SEC / 4);
+	assert_int_equal(said(t, METRIC_RUNQ, 0, 2).weight, SEC / 4);
+	tick_put(t);
+}
+
+/* The stack before a wait is that of the thread itself, not of the one that had its slot before. */
+TEST(stacks, a_wait_has_no_stack_of_another_thread)
+{
+	for (pid_t next = 1; next <= 2; next++) {
+		struct values ran = { .v = { [METRIC_RUN] = SEC / 2 } }, waited = { .v = { [METRIC_RUNQ] = SEC / 4 } };
+		struct stacks_thread thread = { .slot = 1, .tid = 1, .values = &ran, .from = 9 * SEC };
+		struct said near;
+		const struct tick *t;
+
+		begin_with(30 * SEC, 256 << 20);
+		write_event((struct stack_event){ .at = 10 * SEC, .weight = 1, .kind = STACK_SAMPLE }, A);
+		assert_int_equal(stacks_drain(stacks), 0);
+		tick_begin(model);
+		thread.life = tick_life(model, 1, "test", NULL);
+		assert_int_equal(stacks_show(stacks, &thread), 0);
+		stacks_end(stacks);
+		tick_put(tick_end(model));
+		thread = (struct stacks_thread){ .slot = 1, .tid = next, .values = &waited, .from = 10 * SEC, .runq_ns = SEC / 4 };
+		tick_begin(model);
+		thread.life = tick_life(model, next, "test", NULL);
+		assert_int_equal(stacks_show(stacks, &thread), 0);
+		stacks_end(stacks);
+		t = tick_end(model);
+		near = said(t, METRIC_RUNQ, A, 0);
+		assert_int_equal(near.weight, next == 1 ? SEC / 4 : 0);
+		assert_int_equal(said(t, METRIC_RUNQ, 0, 0).weight, next == 1 ? 0 : SEC / 4);
+		tick_put(t);
+		stacks_free(stacks);
+		stacks = NULL;
+		shared->stack_entries[1] = shared->stack_lines[1] = 0;
+		cpu->stack_events = 0;
+	}
+}
+
+/* Samples in interrupts are of the time that these took, except for softirqs in ksoftirqd, which are its own time. */
+TEST(stacks, samples_in_interrupts)
+{
+	for (int softirqs = 0; softirqs < 2; softirqs++) {
+		struct values v = { .v = { [METRIC_RUN] = 800, [METRIC_IRQ] = 200 } };
+		struct stacks_thread thread = { .slot = 1, .tid = 1, .values = &v, .from = 9 * SEC, .softirqs = softirqs };
+		const struct tick *t;
+
+		begin_with(30 * SEC, 256 << 20);
+		write_event((struct stack_event){ .at = 9 * SEC, .weight = 1, .kind = STACK_SAMPLE, .irq = 3 }, A);
+		write_event((struct stack_event){ .at = 10 * SEC, .weight = 1, .kind = STACK_SAMPLE }, B);
+		assert_int_equal(stacks_drain(stacks), 0);
+		tick_begin(model);
+		thread.life = tick_life(model, 1, "test", NULL);
+		assert_int_equal(stacks_show(stacks, &thread), 0);
+		stacks_end(stacks);
+		t = tick_end(model);
+		assert_int_equal(said(t, METRIC_IRQ, A, 0).weight, softirqs ? 0 : 200);
+		assert_int_equal(said(t, METRIC_RUN, A, 0).weight, softirqs ? 400 : 0);
+		assert_int_equal(said(t, METRIC_RUN, B, 0).weight, softirqs ? 400 : 800);
+		tick_put(t);
+		stacks_free(stacks);
+		stacks = NULL;
+		shared->stack_entries[1] = shared->stack_lines[1] = 0;
+		cpu->stack_events = 0;
+	}
+}
+
 /* Few events are left for the next tick; many, or a half that is half full, are not, until the other half is clear. */
 TEST(stacks, many_do_not_wait_for_the_next_tick)
 {
@@ -341,5 +518,10 @@ int main(void)
 		  cmocka_unit_test_setup_teardown(stacks_above_what_they_may_take_the_oldest_go_and_are_counted, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_events_that_were_overwritten_are_counted, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_a_stack_that_is_gone_is_said_to_be, begin, end),
+		  cmocka_unit_test_setup_teardown(stacks_a_block_has_its_part_of_a_refresh, begin, end),
+		  cmocka_unit_test_setup_teardown(stacks_faults_are_shared, begin, end),
+		  cmocka_unit_test_setup_teardown(stacks_of_two_threads_in_one_slot, begin, end),
+		  cmocka_unit_test_setup_teardown(stacks_a_wait_has_no_stack_of_another_thread, begin, end),
+		  cmocka_unit_test_setup_teardown(stacks_samples_in_interrupts, begin, end),
 		  cmocka_unit_test_setup_teardown(stacks_many_do_not_wait_for_the_next_tick, begin, end));
 }
