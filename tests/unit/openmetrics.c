@@ -168,6 +168,60 @@ TEST(openmetrics, levels)
 	model_free(m);
 }
 
+/* Two cgroups with the same path in one refresh are one series: the sum, and the longest of both. */
+TEST(openmetrics, cgroups_of_one_path_add_up)
+{
+	struct cgroup cgroups[] = { { .id = 1, .path = "/" }, { .id = 2, .path = "/twice", .parent = &cgroups[0], .depth = 1 },
+				    { .id = 3, .path = "/twice", .parent = &cgroups[0], .depth = 1 } };
+	const struct values v[] = { { .v = { [METRIC_RUN] = 1000, [METRIC_RUNQ_MAX] = 9000 } },
+				    { .v = { [METRIC_RUN] = 500, [METRIC_RUNQ_MAX] = 4000 } } };
+	struct export e = { .scope = "all" };
+	struct model *m = model_new(1 << 20);
+	struct life *lives[] = { tick_life(m, 10, "a", &cgroups[1]), tick_life(m, 11, "b", &cgroups[2]) };
+	char *text;
+
+	tick_begin(m);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(model_thread(m, lives[i], STATE_RUNNING, false, &v[i]), 0);
+	for (int i = 0; i < 3; i++)
+		tick_cgroup(m, &cgroups[i], NULL);
+	text = text_of(&e, tick_end(m));
+	has(text, "systop_cgroup_threads{cgroup=\"/twice\"} 2\n");
+	has(text, "systop_cgroup_run_seconds_total{cgroup=\"/twice\"} 0.000001500\n");
+	has(text, "systop_cgroup_runq_max_seconds{cgroup=\"/twice\"} 0.000009000\n");
+	free(text);
+	assert_int_equal(export_openmetrics.end(&e, NULL), 0);
+	for (int i = 0; i < 2; i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+}
+
+/* Pressure that was unknown for a while goes on where it was. */
+TEST(openmetrics, pressure_that_was_unknown)
+{
+	const struct pressure known = { 1000, 500 }, unknown = { VALUE_NA, VALUE_NA };
+	struct export e = { .scope = "all" };
+	struct model *m = model_new(1 << 20);
+	char *text = NULL;
+
+	for (int i = 0; i < 3; i++) {
+		struct pressure all[PRESSURE_COUNT];
+
+		for (int k = 0; k < PRESSURE_COUNT; k++)
+			all[k] = i == 1 ? unknown : known;
+		tick_begin(m);
+		model_pressure(m, all);
+		free(text);
+		text = text_of(&e, tick_end(m));
+		assert_int_equal(!!strstr(text, "{resource=\"io\",share=\"full\"}"), i != 1);
+	}
+	has(text, "systop_pressure_seconds_total{resource=\"io\",share=\"some\"} 0.000002000\n");
+	has(text, "systop_pressure_seconds_total{resource=\"io\",share=\"full\"} 0.000001000\n");
+	free(text);
+	assert_int_equal(export_openmetrics.end(&e, NULL), 0);
+	model_free(m);
+}
+
 /* A refresh of one thread of the root: it ran for @run, read @bytes, waited for @longest at most; the root has that @memory. */
 static const struct tick *tick_with(struct model *m, struct life *l, struct cgroup *root, uint64_t run, uint64_t bytes,
 				    uint64_t longest, uint64_t memory)
@@ -309,6 +363,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(openmetrics_adds_up_what_is_known), cmocka_unit_test(openmetrics_sums_beyond_64_bits),
 		  cmocka_unit_test(openmetrics_buckets_are_cumulative),
 		  cmocka_unit_test(openmetrics_levels),
+		  cmocka_unit_test(openmetrics_cgroups_of_one_path_add_up), cmocka_unit_test(openmetrics_pressure_that_was_unknown),
 		  cmocka_unit_test(openmetrics_texts_that_are_skipped), cmocka_unit_test(openmetrics_cgroups_come_and_go),
 		  cmocka_unit_test(openmetrics_cgroups_out_of_scope),
 		  cmocka_unit_test(openmetrics_labels_of_what_it_belongs_to));
