@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unit.h"
+#include "ticks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -351,6 +351,62 @@ static void test_source_that_is_shown(void **state)
 	end_area();
 }
 
+/* What the line of CPU 0 did in a refresh. */
+static struct irq_values refresh(struct irqs *q, struct model *m)
+{
+	struct irq_values v;
+	const struct tick *t;
+
+	tick_begin(m);
+	assert_int_equal(irqs_tick(q, m), 0);
+	t = tick_end(m);
+	assert_int_equal(t->nr_irqs, 1);
+	v = t->irqs[0];
+	tick_put(t);
+	return v;
+}
+
+/* The longest is that of the refresh, on the clock that goes on while the host is suspended. One that ends just then may be
+ * counted first: the longest is not shorter than all are on average. */
+static void test_longest_of_a_refresh(void **state)
+{
+	struct model *m = model_new(0);
+	struct irq_values v;
+	struct irq_slot *s;
+	struct irqs *q;
+
+	(void)state;
+	begin_area();
+	begin_file(1);
+	add_line(25, 1, 1, "eth0");
+	q = end_file(IRQ_NAMED);
+	lines[25] = IRQ_LINES;
+	nr_given = 1;
+	handlers = "eth0";
+	cpus[0].suspended_ns = 1000;
+	s = &areas[0]->irqs[IRQ_LINES];
+	*s = (struct irq_slot){ .count = 2, .ns = 5000, .max_ns = 4000, .max_at = 100, .max_tid = 7 };
+	v = refresh(q, m);
+	assert_int_equal(v.count, 2);
+	assert_int_equal(v.ns, 5000);
+	assert_int_equal(v.max_ns, 4000);
+	assert_int_equal(v.max_at, 1100);
+	assert_int_equal(v.max_tid, 7);
+	s->count++;
+	s->ns += 300;
+	s->max_ns = 300;
+	assert_int_equal(refresh(q, m).max_ns, 300);
+	s->count += 2;
+	s->ns += 800;
+	v = refresh(q, m);
+	assert_int_equal(v.ns, 800);
+	assert_int_equal(v.max_ns, 400);
+	cpus[0].suspended_ns = 0;
+	model_free(m);
+	end(q);
+	end_area();
+}
+
 /* A thread woken by a line whose number does not fit beside the thread's. */
 static void test_waker_says_what_it_knows(void **state)
 {
@@ -374,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_line_of_another_device),
 		cmocka_unit_test(test_source_of_lines_that_are_gone),
 		cmocka_unit_test(test_source_that_is_shown),
+		cmocka_unit_test(test_longest_of_a_refresh),
 		cmocka_unit_test(test_waker_says_what_it_knows),
 	};
 
