@@ -167,6 +167,59 @@ TEST(list, search_goes_around)
 	list_fini(&l);
 }
 
+/* The next match is the next one in the order, also far below the screen. */
+TEST(list, search_follows_the_order)
+{
+	struct list l = { 0 };
+	struct list_order o;
+
+	for (int i = 0; i < 100; i++)
+		weights[i] = i * 37 % 100 - (i % 10 == 6 ? HEIGHT : 0);
+	o = refresh(&l, 10 * SEC, 0);
+	list_search(&l, 0, ends_in, "7", &o);
+	assert_int_equal(weights[selected(&l)->number - 1], 82);
+	for (int nr = 1; nr < 10; nr++) {
+		int before = weights[selected(&l)->number - 1];
+
+		list_search(&l, 1, ends_in, "7", &o);
+		assert_true(weights[selected(&l)->number - 1] < before);
+	}
+	list_fini(&l);
+}
+
+static uint64_t process_number(const void *item)
+{
+	return ((const struct row *)item)->process->tgid;
+}
+
+/* A held row that comes back as two has the place of one of them: the other one is not lost. */
+TEST(list, held_row_that_comes_back_as_two)
+{
+	static const struct list_kind parts = { number, row_tie, process_number };
+	struct list l = { 0 };
+	struct list_order o = { heavier, NULL, 10 * SEC };
+	bool there[100] = { false };
+
+	processes[2].tgid = processes[3].tgid = processes[1].tgid;
+	for (int second = 0; second < 2; second++) { /* numbers 1, 2, and 5 to 100; then 1, and 3 to 100 */
+		list_begin(&l, &parts);
+		for (int i = 0; i < 100; i++)
+			if (second ? i != 1 : i != 2 && i != 3)
+				assert_int_equal(list_add(&l, &rows[i]), 0);
+		list_sort(&l, 100, &o);
+		if (!second)
+			list_act(&l, ACTION_DOWN, &o);
+	}
+	assert_true(list_held(&l, o.now_ns));
+	assert_int_equal(l.nr, 99);
+	for (size_t i = 0; i < l.nr; i++)
+		there[number(l.items[i]) - 1] = true;
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(there[i], i != 1);
+	assert_int_equal(number(l.items[1]), 3);
+	list_fini(&l);
+}
+
 /* What was searched stays selected, also if it was on the first line. */
 TEST(list, search_finds_the_first)
 {
@@ -311,6 +364,8 @@ int main(void)
 		cmocka_unit_test_setup(list_order_is_held_until_it_is_drawn, setup),
 		cmocka_unit_test_setup(list_selected_is_gone, setup),
 		cmocka_unit_test_setup(list_search_goes_around, setup),
+		cmocka_unit_test_setup(list_search_follows_the_order, setup),
+		cmocka_unit_test_setup(list_held_row_that_comes_back_as_two, setup),
 		cmocka_unit_test_setup(list_search_finds_the_first, setup),
 		cmocka_unit_test_setup(list_clicks, setup),
 		cmocka_unit_test_setup(list_scrolls, setup),
