@@ -506,6 +506,8 @@ static const struct text {
 	{ "a menu keeps the keys of the table that it hides", "of", "columns of threads ...", NULL },
 	{ "and so does the help", "?f", "\nKeys here", "f flame" },
 	{ "the past of an interrupt is not that of the host", "6\nf", "sampled in NET_RX", "\ntime " },
+	{ "a number is searched as a whole", "/200\n", "  0 matches", NULL },
+	{ "and found", "/2003\n", "\n>   2003 ", "matches" },
 	{ "what threads waited for can be searched", "8/limit\n", "\n>  270ms ", NULL },
 	{ "and so can who waited", "8/2001\n", "of history  4 matches ", NULL },
 	{ "a low screen lists as many victims of a source, and counts the others", "6\n" REFRESHES "rjjjjjjjjjjjjjjj",
