@@ -22,6 +22,7 @@ struct scene {
 	} *events;
 	size_t nr;
 	bool early; /* no time of a ring is known yet */
+	uint64_t since[CPUS]; /* from when on a CPU's events are complete, since the start */
 };
 
 static bool has_cpu(void *arg, uint32_t cpu)
@@ -33,9 +34,9 @@ static bool has_cpu(void *arg, uint32_t cpu)
 
 static uint64_t cpu_since(void *arg, uint32_t cpu)
 {
-	(void)arg;
-	(void)cpu;
-	return START;
+	const struct scene *s = arg;
+
+	return START + s->since[cpu];
 }
 
 static int cpu_events(void *arg, uint32_t cpu, uint64_t from, event_fn *fn, void *fn_arg, struct event_loss *loss)
@@ -281,6 +282,94 @@ TEST(window, ends)
 	forget();
 }
 
+/* A process goes on as long as one of its threads does, though another one had its number before, and ended. */
+TEST(window, ends_of_a_number_that_is_used_again)
+{
+	static const struct scene_event events[] = {
+		DIES(0, 100, 100),
+		DIES(0, 400, 101),
+		{ 0, { .at = 500 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_IDLE } },
+	};
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_begin();
+	struct life thread = { .tid = 101, .tgid = 100, .start_ns = START + 300 * MS, .priority = 120, .comm = "thread" };
+
+	index_thread(m, 100, "first", START - SEC, START + 100 * MS, STATE_SLEEP);
+	index_thread(m, 100, "second", START + 200 * MS, UINT64_MAX, STATE_SLEEP);
+	trace_index_thread(m, &thread, thread.start_ns, START + 400 * MS, STATE_SLEEP);
+	write_scene(m, &s);
+	assert_int_equal(freed(100), 100);
+	assert_int_equal(freed(101), 400);
+	forget();
+}
+
+/* Blocks of a thread do not overlap, though CPUs differ about their times. */
+TEST(window, blocks_do_not_overlap)
+{
+	static const uint64_t expected[] = { 200, 400, 400, 450 };
+	static const struct scene_event events[] = {
+		{ 0, { .at = 400 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_IDLE } },
+		{ 0, { .at = 400 * MS, .kind = RING_BLOCK, .tid = 100, .off_ns = 200 * MS, .blocked_ns = 200 * MS } },
+		{ 0, { .at = 410 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_SLEEP } },
+		{ 1, { .at = 500 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_IDLE } },
+		{ 1, { .at = 500 * MS, .kind = RING_BLOCK, .tid = 100, .off_ns = 150 * MS, .blocked_ns = 100 * MS } },
+	};
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_begin();
+	uint64_t track = 0;
+	int nr = 0;
+
+	index_thread(m, 100, "thread", START - SEC, UINT64_MAX, STATE_SLEEP);
+	write_scene(m, &s);
+	for (size_t i = 0; i < trace.read->n_packet; i++) {
+		const PB(TracePacket) *p = trace.read->packet[i];
+
+		if (p->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR && p->track_descriptor->name &&
+		    !strcmp(p->track_descriptor->name, "blocked"))
+			track = p->track_descriptor->uuid;
+		if (track && p->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT && p->track_event->track_uuid == track)
+			assert_int_equal(p->timestamp, expected[nr++] * MS);
+	}
+	assert_int_equal(nr, 4);
+	forget();
+}
+
+/* The states that threads of a CPU leave with. An idle CPU's thread is never asleep, whatever was recorded of it. */
+TEST(window, idle_is_no_state)
+{
+	static const struct scene_event events[] = {
+		{ 0, { .at = 100 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 200 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_SLEEP } },
+	};
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_begin();
+	const PB(FtraceEventBundle__CompactSched) *c = NULL;
+
+	index_thread(m, 100, "thread", START - SEC, UINT64_MAX, STATE_SLEEP);
+	write_scene(m, &s);
+	for (size_t i = 0; i < trace.read->n_packet && !c; i++)
+		if (trace.read->packet[i]->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_FTRACE_EVENTS)
+			c = trace.read->packet[i]->ftrace_events->compact_sched;
+	assert_non_null(c);
+	assert_int_equal(c->n_switch_prev_state, 2);
+	assert_int_equal(c->switch_prev_state[0], 0);
+	assert_int_equal(c->switch_prev_state[1], 1);
+	forget();
+}
+
+/* A trace begins where all CPUs are complete, whichever of them is the last one. */
+TEST(window, begins_where_all_cpus_are_complete)
+{
+	for (int late = 0; late < CPUS; late++) {
+		struct scene s = { .since = { late ? 0 : 300 * MS, late ? 300 * MS : 0 } };
+		struct capture_result result = write_scene(index_begin(), &s);
+
+		assert_int_equal(result.from, START + 300 * MS);
+		assert_int_equal(result.to, START + SEC);
+		forget();
+	}
+}
+
 /* The threads of which the index knows nothing are out of scope: that they are born or woken shows no other one. */
 TEST(window, births_out_of_scope)
 {
@@ -492,6 +581,34 @@ TEST(window, of_a_host_that_was_suspended)
 	}
 }
 
+/* How the time of a cgroup on CPUs is spread over the seconds, also that of a thread which runs at the end. */
+TEST(window, time_of_cgroups)
+{
+	static const struct trace_index head = { .from = START, .end = START + 3 * SEC };
+	static const struct scene_event events[] = {
+		{ 0, { .at = 500 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 1750 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_IDLE } },
+		{ 1, { .at = 2500 * MS, .kind = RING_SWITCH, .tid = 101, .state = RING_IDLE } },
+	};
+	static const int64_t expected[] = { 500 * MS, 250 * MS, 1500 * MS, 0 };
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_of(&head);
+	struct cgroup cgroup = { .id = 2, .path = "/a" };
+	uint64_t since;
+
+	for (int tid = 100; tid <= 101; tid++) {
+		struct life l = { .tid = tid, .tgid = tid, .start_ns = START - SEC, .comm = "thread", .cgroup = &cgroup };
+
+		trace_index_thread(m, &l, l.start_ns, UINT64_MAX, STATE_SLEEP);
+	}
+	write_scene(m, &s);
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		assert_int_equal(counted("/a on CPU", i, &since), expected[i]);
+		assert_int_equal(since, i * SEC);
+	}
+	forget();
+}
+
 TEST(window, right_after_the_start_has_no_length)
 {
 	struct scene s = { .early = true };
@@ -523,9 +640,11 @@ TEST(window, of_days_is_its_end)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start), cmocka_unit_test(window_a_number_that_is_used_again),
-		  cmocka_unit_test(window_ends), cmocka_unit_test(window_births_out_of_scope),
+		  cmocka_unit_test(window_ends), cmocka_unit_test(window_ends_of_a_number_that_is_used_again),
+		  cmocka_unit_test(window_blocks_do_not_overlap), cmocka_unit_test(window_idle_is_no_state),
+		  cmocka_unit_test(window_begins_where_all_cpus_are_complete), cmocka_unit_test(window_births_out_of_scope),
 		  cmocka_unit_test(window_arguments), cmocka_unit_test(window_names),
-		  cmocka_unit_test(window_numbers_of_refreshes),
+		  cmocka_unit_test(window_numbers_of_refreshes), cmocka_unit_test(window_time_of_cgroups),
 		  cmocka_unit_test(window_of_a_host_that_was_suspended),
 		  cmocka_unit_test(window_right_after_the_start_has_no_length),
 		  cmocka_unit_test(window_of_days_is_its_end));
