@@ -234,10 +234,11 @@ static struct online *online;
 
 #define ROOM 8 /* for that many rings */
 
+static struct cpu_slot cpus[ROOM + 2];
+
 /* The rings of a host of @nr CPUs, of which those of @list are online. */
 static struct rings *rings_on(const char *list, int nr)
 {
-	static struct cpu_slot cpus[ROOM + 2];
 	struct rings_options o = { .map_fd = 0, .pattern_fd = -1, .cpus = cpus, .nr_cpus = nr, .slots = SLOTS,
 				   .max_bytes = ROOM * SLOTS * sizeof(struct ring_slot), .window_s = 30 };
 	struct rings *r;
@@ -297,6 +298,30 @@ TEST(keep, rings_that_cannot_be_made)
 	assert_int_equal(rings_bytes(r), 0);
 	rings_free(r);
 	online_free(both);
+}
+
+/* What is held is what the busiest CPU has not overwritten. A time is at the place that its ring had then. */
+TEST(keep, busy_cpus_hold_less)
+{
+	struct rings *r = rings_on("0-1", 2);
+	uint64_t now = clock_ns(CLOCK_BOOTTIME);
+
+	for (int second = 1; second <= 60; second++) {
+		now += SEC;
+		cpus[0].records += SLOTS / 10;
+		cpus[1].records += SLOTS / 4;
+		rings_tick(r, now);
+		assert_int_equal(rings_held(r, now) / SEC, second < 4 ? second : 4);
+	}
+	assert_int_equal(rings_place(r, 0, now), cpus[0].records);
+	assert_int_equal(rings_place(r, 0, now - 1), cpus[0].records - SLOTS / 10);
+	assert_int_equal(rings_place(r, 0, now - 3 * SEC), cpus[0].records - 3 * (SLOTS / 10));
+	cpus[0].records += SLOTS / 2;
+	now += SEC;
+	rings_tick(r, now);
+	assert_int_equal(rings_held(r, now) / SEC, 5);
+	memset(cpus, 0, sizeof(cpus));
+	drop(r);
 }
 
 /* The ring of a CPU that went offline is kept, and does not stand for that of one that came. */
@@ -419,7 +444,8 @@ int main(void)
 		  cmocka_unit_test_setup(keep_what_is_too_much_for_memory_goes_to_the_folder, begin),
 		  cmocka_unit_test_setup(keep_if_one_cannot_be_copied_all_are_what_they_were, begin),
 		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin),
-		  cmocka_unit_test(keep_marks_of_many_refreshes), cmocka_unit_test(keep_a_cpu_that_comes_has_a_ring),
+		  cmocka_unit_test(keep_marks_of_many_refreshes), cmocka_unit_test(keep_busy_cpus_hold_less),
+		  cmocka_unit_test(keep_a_cpu_that_comes_has_a_ring),
 		  cmocka_unit_test(keep_an_offline_cpu_makes_room), cmocka_unit_test(keep_areas_are_tried_again),
 		  cmocka_unit_test(keep_rings_that_cannot_be_made),
 		  cmocka_unit_test(keep_rings_that_are_held_go_later),
