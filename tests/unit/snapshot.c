@@ -154,7 +154,14 @@ TEST(snapshot, times_are_unknown_after_too_long_without_marks)
 	put(day + 34 * minutes, RING_BLOCK, 4, 0, 0);
 	put_values(1, 1);
 	put_switch(day + 36 * minutes, 4, 5);
+	marks[1].at = day + 18 * minutes; /* nearly as long as events can tell, but marks are set a little late */
 	ring.end = head;
+	nr_got = 0;
+	assert_int_equal(snapshot_read(&ring, 0, keep, NULL, &loss), 0);
+	assert_int_equal(nr_got, 2);
+	assert_int_equal(got[0].other, 3);
+	marks[1].at = day + 15 * minutes;
+	loss = (struct event_loss){ 0 };
 	nr_got = 0;
 	assert_int_equal(snapshot_read(&ring, 0, keep, NULL, &loss), 0);
 	assert_int_equal(nr_got, 2);
@@ -192,6 +199,34 @@ TEST(snapshot, what_is_between_two_switches_stays_there)
 	assert_int_equal(got[1].at, 1100);
 	assert_int_equal(got[2].at, 1200);
 	assert_int_equal(got[3].kind, RING_SWITCH);
+}
+
+/* An interrupt neither begins nor ends in the time of another thread. */
+TEST(snapshot, an_interrupt_is_between_two_switches)
+{
+	put_switch(1100, 1, 2);
+	put(1250, RING_IRQ, 3, ring_span(500), 2);
+	put_switch(1300, 2, 3);
+	put(1350, RING_IRQ, 3, ring_span(20), 3);
+	put(1450, RING_IRQ, 3, ring_span(80), 3);
+	put_switch(1400, 3, 4);
+	read_from(&start, 1, 0);
+	assert_int_equal(nr_got, 6);
+	assert_int_equal(got[1].at, 1250);
+	assert_int_equal(got[1].off_ns, 150);
+	assert_int_equal(got[3].off_ns, 20);
+	assert_int_equal(got[4].at, 1400);
+	assert_int_equal(got[4].off_ns, 30);
+}
+
+/* A switch to a thread out of scope does not tell which: any may leave. */
+TEST(snapshot, an_outsider_is_no_gap)
+{
+	put(1100, RING_SWITCH, RING_SLEEP | RING_OTHER, 0, 1);
+	put_switch(1200, 77, 3);
+	put_switch(1300, 3, 4);
+	assert_int_equal(read_from(&start, 1, 0).gaps, 0);
+	assert_int_equal(nr_got, 3);
 }
 
 TEST(snapshot, a_block_has_its_times)
@@ -306,6 +341,8 @@ int main(void)
 		  cmocka_unit_test_setup(snapshot_times_are_unknown_after_too_long_without_marks, empty),
 		  cmocka_unit_test_setup(snapshot_slots_from_before_the_first_mark_do_not_exist, empty),
 		  cmocka_unit_test_setup(snapshot_what_is_between_two_switches_stays_there, empty),
+		  cmocka_unit_test_setup(snapshot_an_interrupt_is_between_two_switches, empty),
+		  cmocka_unit_test_setup(snapshot_an_outsider_is_no_gap, empty),
 		  cmocka_unit_test_setup(snapshot_a_block_has_its_times, empty),
 		  cmocka_unit_test_setup(snapshot_a_block_of_months, empty),
 		  cmocka_unit_test_setup(snapshot_an_event_that_only_has_a_row, empty),
