@@ -20,9 +20,11 @@ static const struct tick *tick(struct model *m, uint64_t boottime_ns, struct lif
 	return tick_end(m);
 }
 
-/* 1034 and 2058 have the same low bits. */
+/* All have the same low bits. GONE ended before the events. */
+#define LOW 10
 #define A 1034
 #define B 2058
+#define GONE 3082
 
 static const struct {
 	int cpu;
@@ -41,6 +43,8 @@ static const struct {
 	       .off_ns = 40 * MS, .blocked_ns = 30 * MS } },
 	{ 2, { .at = 5 * SEC + 60 * MS, .kind = RING_SWITCH, .tid = 99, .other = A } },
 	{ 2, { .at = 5 * SEC + 61 * MS, .kind = RING_SAMPLE, .tid = 99 } }, /* an unknown thread */
+	{ 3, { .at = 5 * SEC + 70 * MS, .kind = RING_SWITCH, .tid = GONE, .other = 0 } }, /* another one, also unknown */
+	{ 3, { .at = 5 * SEC + 71 * MS, .kind = RING_SAMPLE, .tid = GONE & RING_SAMPLE_TID } },
 };
 
 static int report_events(void *arg, uint64_t from, uint64_t to, uint64_t *since,
@@ -96,19 +100,24 @@ TEST(recorded, samples_of_whoever_ran)
 {
 	struct model *m = model_new(1 << 20);
 	struct life *a = tick_life(m, A, "a", &root), *b = tick_life(m, B, "b", &root);
-	const struct tick *t = tick(m, 10 * SEC, a, b);
-	struct recorded_source l = { .events = report_events, .stacks = report_stacks, .model = m, .tick = t,
-				     .frequency = frequency };
+	struct life *low = tick_life(m, LOW, "low", &root), *gone = tick_life(m, GONE, "gone", &root);
+	const struct tick *t = tick(m, 4 * SEC, low, gone);
+	struct recorded_source l = { .events = report_events, .stacks = report_stacks, .model = m, .frequency = frequency };
 	struct told told = { .list = { .nr = 0 } };
 	const struct stack_sample *s;
 	const struct stack_sample unseen = { .count = 1, .metric = METRIC_D };
+	const struct stack_sample without = { .count = 1, .metric = METRIC_D, .flags = NOTE_NO_STACK };
 	struct wakers w = { 0 };
 	uint64_t since;
 
+	model_life_end(m, gone);
+	tick_put(t);
+	l.tick = t = tick(m, 10 * SEC, a, b);
 	assert_int_equal(recorded_read(&l, 5 * SEC, 6 * SEC, &since, on_sample, &told), 0);
 	tick_put(t); /* the list has copies of all threads, and holds the stacks */
 	model_life_end(m, a);
 	model_life_end(m, b);
+	model_life_end(m, low);
 
 	s = told.list.at;
 	assert_int_equal(told.list.nr, 3);
@@ -130,8 +139,9 @@ TEST(recorded, samples_of_whoever_ran)
 	assert_int_equal(s[2].flags, NOTE_KERNEL_LOST);
 	assert_int_equal(told.from[2], 5 * SEC + 10 * MS);
 	assert_int_equal(told.until[2], 5 * SEC + 40 * MS);
-	/* The recorder's blocks have no waker, which is not one that was not seen. */
+	/* The recorder's blocks have no waker, nor have those without a stack, which is not one that was not seen. */
 	wakers_add(&w, &s[2]);
+	wakers_add(&w, &without);
 	assert_int_equal(w.nr, 0);
 	wakers_add(&w, &unseen);
 	assert_int_equal(w.nr, 1);
