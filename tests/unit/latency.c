@@ -8,6 +8,7 @@
 #include "model/sample.h"
 #include "model/wait.h"
 #include "query/blocked.h"
+#include "query/pairs.h"
 #include "sym/names.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
@@ -508,7 +509,111 @@ TEST(blocked, the_longest_block_is_exact_or_a_limit)
 	assert_string_equal(longest(&one, &lasting, 1), "1.9s"); /* as long as it was when it was seen last */
 	assert_string_equal(longest(&two, &shorter, 1), "<2.1s");
 	assert_string_equal(longest(&two, &lasting, 1), "<2.1s");
+	assert_string_equal(longest(&two, (const struct stack_sample[]){ lasting, shorter }, 2), "<2.1s"); /* one is not told */
 	assert_string_equal(longest(&two, both, 2), "1.9s");
+}
+
+/* A thread whose blocks ended without a stack has their time; where it was is that of the longest with a stack. */
+TEST(blocked, blocks_without_a_stack)
+{
+	const struct stack_sample without = { .metric = METRIC_D, .weight = 900 * MS, .whole = 900 * MS, .flags = NOTE_NO_STACK };
+	struct stack kernel = { .hash = 7, .check = 7 };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 10, "a", &root);
+	struct away away = { l, 1904 * MS, 2, HIST_D, 29 };
+	struct stack_sample samples[] = { without, without };
+	struct blocked b = { 0 };
+	const struct tick *t;
+
+	tick_begin(m);
+	waited(m, l, 20, 1);
+	assert_int_equal(model_away(m, &away), 0);
+	samples[0].whole = samples[0].weight = 600 * MS;
+	samples[0].flags = 0;
+	samples[0].kernel = model_stack(m, &kernel);
+	for (int i = 0; i < 2; i++) {
+		samples[i].life = l;
+		assert_int_equal(model_sample(m, &samples[i]), 0);
+	}
+	t = end(m);
+	assert_int_equal(blocked_find(&b, t), 0);
+	assert_int_equal(b.nr, 1);
+	assert_int_equal(b.at[0]->total_ns, 1904 * MS);
+	assert_int_equal(b.at[0]->longest_ns, 900 * MS);
+	assert_int_equal(b.at[0]->count, 2);
+	assert_ptr_equal(b.at[0]->at.kernel, samples[0].kernel);
+	assert_int_equal(b.at[0]->at.flags, 0);
+	blocked_fini(&b);
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
+}
+
+/* Blocks that are shorter than those that are counted are not, also if one lasts at the end of the refresh. */
+TEST(blocked, short_blocks_are_not_counted)
+{
+	for (uint64_t age = AWAY_D_NS - 1; age <= AWAY_D_NS; age++) {
+		struct values v = { .v = { [METRIC_D] = age, [METRIC_ALIVE] = SEC } };
+		struct model *m = model_new(1 << 20);
+		struct life *l = tick_life(m, 10, "a", &root);
+		struct blocked b = { 0 };
+		const struct tick *t;
+
+		tick_begin(m);
+		assert_int_equal(model_thread(m, l, STATE_D, false, &v), 0);
+		assert_int_equal(model_block(m, l, METRIC_D, age, false), 0);
+		t = end(m);
+		assert_int_equal(blocked_find(&b, t), 0);
+		assert_int_equal(b.nr, 1);
+		assert_int_equal(b.now, 1);
+		assert_int_equal(b.at[0]->now_ns, age);
+		assert_true(b.at[0]->count == (age < AWAY_D_NS ? VALUE_NA : 1));
+		blocked_fini(&b);
+		tick_put(t);
+		model_life_end(m, l);
+		model_free(m);
+	}
+}
+
+/* Waits of a process are told apart by its cgroup, if it moved; what ran instead of it, by its name. */
+TEST(pairs, of_a_process_that_moved)
+{
+	struct cgroup a = { .id = 2, .path = "/a", .parent = &root }, b = { .id = 3, .path = "/b", .parent = &root };
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 10, "java", &a), *hogs[] = { tick_life(m, 20, "hog", &root), tick_life(m, 21, "hog", &root) };
+	struct identity id = { .tid = 10, .tgid = 10, .start_ns = l->start_ns, .comm = "java" };
+	struct pairs p = { 0 };
+	const struct tick *t = NULL;
+	char name[80];
+
+	for (int i = 0; i < 2; i++) {
+		if (i)
+			l = model_life_update(m, l, &id, &b);
+		tick_put(t);
+		tick_begin(m);
+		waited(m, l, 20, 1);
+		for (int k = 0; k < 2; k++)
+			assert_int_equal(model_wait(m, &(struct wait){ l, hogs[k], NULL, 1000 * (2 - i), 1, WAIT_BEHIND }), 0);
+		t = end(m);
+	}
+	assert_int_equal(pairs_find(&p, t, true, NULL), 0);
+	assert_int_equal(p.ns, 6000);
+	assert_int_equal(p.nr, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(p.at[i].ns, 2000 * (2 - i));
+		assert_int_equal(p.at[i].count, 2);
+		pair_victim_name(&p.at[i], 0, name, sizeof(name));
+		assert_string_equal(name, i ? "java 10 in /b" : "java 10 in /a");
+	}
+	assert_int_equal(pairs_find(&p, t, false, NULL), 0);
+	assert_int_equal(p.nr, 1);
+	assert_int_equal(p.at[0].count, 4);
+	pairs_fini(&p);
+	tick_put(t);
+	model_life_end(m, l);
+	model_life_end(m, hogs[0]);
+	model_life_end(m, hogs[1]);
+	model_free(m);
 }
 
 /* Whether the model has a stack with a frame in the file. */
@@ -639,6 +744,8 @@ int main(void)
 		  cmocka_unit_test(latency_range_durations_that_it_holds),
 		  cmocka_unit_test(latency_range_samples_of_some_refreshes),
 		  cmocka_unit_test(blocked_the_longest_block_is_exact_or_a_limit),
+		  cmocka_unit_test(blocked_blocks_without_a_stack), cmocka_unit_test(blocked_short_blocks_are_not_counted),
+		  cmocka_unit_test(pairs_of_a_process_that_moved),
 		  cmocka_unit_test(blocked_a_thread_with_two_names),
 		  cmocka_unit_test(blocked_thread_that_the_waker_interrupted_last),
 		  cmocka_unit_test(blocked_stacks_of_a_paused_screen));
