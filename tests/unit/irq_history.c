@@ -206,6 +206,40 @@ TEST(interrupted, are_summed_by_thread_and_cgroup)
 	drop(&p);
 }
 
+/* A thread has the name and the cgroup that it had at the time of its last interrupt, whatever its number had later or before. */
+TEST(interrupted, names_at_that_time)
+{
+	static const struct {
+		uint64_t at;
+		const char *name, *cgroup;
+	} cases[] = { { SEC - 1, "nginx", "/web" }, { 2 * SEC - 1, "renamed", "/" }, { 3 * SEC - 1, "other", "/web" } };
+	struct identity renamed = { .tid = 10, .tgid = 10, .start_ns = 1, .comm = "renamed" };
+	struct identity other = { .tid = 10, .tgid = 10, .start_ns = 2 * SEC, .comm = "other" };
+	struct past_of p = { .model = model_new(1 << 20) };
+	struct identity id = { .tid = 10, .tgid = 10, .start_ns = 1, .comm = "nginx" };
+	struct identity kernel = { .tid = 22, .tgid = 22, .start_ns = 1, .comm = "ksoftirqd/1", .flags = PF_KTHREAD };
+
+	p.life = model_life(p.model, &id, &web);
+	p.ksoftirqd = model_life(p.model, &kernel, &root);
+	refresh(&p, 1);
+	p.life = model_life_update(p.model, p.life, &renamed, &root);
+	refresh(&p, 2);
+	model_life_end(p.model, p.life);
+	p.life = model_life(p.model, &other, &web);
+	refresh(&p, 3);
+	FOR_EACH (c, cases) {
+		struct interrupted v = { .source = &net };
+		const struct event e = { .at = c->at, .kind = RING_IRQ, .source = 3, .off_ns = 100, .tid = 10 };
+
+		assert_int_equal(interrupted_event(&v, 1, &e), 0);
+		assert_int_equal(interrupted_done(&v, p.ticks[2]), 0);
+		assert_string_equal(v.at[0].who.name, c->name);
+		assert_string_equal(v.at[0].who.cgroup, c->cgroup);
+		interrupted_fini(&v);
+	}
+	drop(&p);
+}
+
 /* As in the numbers of the refreshes, an interrupt is as long as it took itself. Its end is recorded after those nested in
  * it; those of another CPU are not nested in it. */
 TEST(interrupted, time_is_without_that_of_nested_ones)
@@ -265,6 +299,7 @@ int main(void)
 		  cmocka_unit_test(irq_history_short_and_unwatched_gaps_are_none),
 		  cmocka_unit_test(irq_history_a_ksoftirqd_that_waited_is_remembered),
 		  cmocka_unit_test(interrupted_are_summed_by_thread_and_cgroup),
+		  cmocka_unit_test(interrupted_names_at_that_time),
 		  cmocka_unit_test(interrupted_time_is_without_that_of_nested_ones),
 		  cmocka_unit_test(interrupted_one_after_many_others_is_whole));
 }
