@@ -213,10 +213,28 @@ TEST(filter, errors_point_at_the_column)
 	}
 }
 
+/* A filter is asked about the same rows at each refresh, which have other values then. */
+TEST(filter, rows_that_change)
+{
+	struct filter_error error;
+	struct filter *f = filter_parse("cpu>5", user, &error);
+	struct tick at = { .interval_ns = SEC };
+
+	assert_non_null(f);
+	for (at.seq = 1; at.seq < 5; at.seq++) {
+		values.v[METRIC_RUN] = at.seq % 2 ? 60000000 : 40000000;
+		for (int times = 0; times < 2; times++)
+			assert_int_equal(filter_match(f, &row, &at), at.seq % 2);
+	}
+	values.v[METRIC_RUN] = 50000000;
+	filter_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		cmocka_unit_test(filter_threads),
+		cmocka_unit_test(filter_rows_that_change),
 		cmocka_unit_test(filter_memory_of_each),
 		cmocka_unit_test(filter_other_rows),
 		cmocka_unit_test(filter_errors_point_at_the_column),
