@@ -151,7 +151,8 @@ TEST(perfmap, a_long_line)
 	struct perfmap m = { 0 };
 	int fd = map_of("1000 10 before\n2000 10 ");
 
-	memset(line, 'x', sizeof(line));
+	for (size_t i = 0; i < sizeof(line); i++) /* any part of it looks like a line */
+		line[i] = i % 2 ? ' ' : '1';
 	assert_int_equal(write(fd, line, sizeof(line)), sizeof(line));
 	assert_int_equal(perfmap_read(&m, fd, 0), 0);
 	assert_int_equal(write(fd, line, sizeof(line)), sizeof(line));
