@@ -162,10 +162,64 @@ TEST(calltree, a_mark_is_compared_after_the_function_above_it_got_another_name)
 	calltree_fini(&f);
 }
 
+static const struct symbol *by_frame(void *arg, uint64_t frame, uint32_t tgid)
+{
+	static const struct symbol symbols[] = { { "main", "a", SYMBOL_USER, true, .id = 101 },
+						 { "walk", "a", SYMBOL_USER, true, .id = 102 },
+						 { "leaf", "a", SYMBOL_USER, true, .id = 103 } };
+
+	(void)arg, (void)tgid;
+	return &symbols[frame - 1];
+}
+
+/* main calls walk, which calls itself directly and through leaf, twice. */
+static int recursive(void *arg, sample_fn *fn, void *fn_arg)
+{
+	static struct {
+		struct stack stack;
+		uint64_t frames[5];
+	} deep = { .stack = { .nr = 5, .hash = 1 }, .frames = { 2, 3, 2, 2, 1 } },
+	  flat = { .stack = { .nr = 2, .hash = 2 }, .frames = { 2, 1 } };
+	static const struct life l = { .tid = 8 };
+	const struct stack_sample samples[] = { { &l, &deep.stack, NULL, 10, .count = 1, .metric = METRIC_RUN },
+						{ &l, &flat.stack, NULL, 5, .count = 1, .metric = METRIC_RUN } };
+	int err = fn(fn_arg, &samples[0]);
+
+	(void)arg;
+	return err ? err : fn(fn_arg, &samples[1]);
+}
+
+/* The time of a function that calls itself counts once. */
+TEST(calltree, functions_that_call_themselves)
+{
+	static const struct {
+		const char *name;
+		uint64_t self, total, count;
+	} expected[] = { { "walk", 15, 15, 2 }, { "main", 0, 15, 2 }, { "leaf", 0, 10, 1 } };
+	const struct source with_frames = { .names_generation = learnt, .symbol = by_frame };
+	const struct calltree_options o = { .metric = METRIC_RUN, .samples = recursive };
+	const struct subject all = { .kind = SUBJECT_ALL };
+	struct calltree f = { 0 };
+
+	assert_int_equal(calltree_build(&f, NULL, &all, &o, &with_frames), 0);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(calltree_functions(&f), 0);
+		assert_int_equal(f.nr_functions, 3);
+		for (int i = 0; i < 3; i++) {
+			assert_string_equal(f.functions[i].symbol->name, expected[i].name);
+			assert_int_equal(f.functions[i].self, expected[i].self);
+			assert_int_equal(f.functions[i].total, expected[i].total);
+			assert_int_equal(f.functions[i].count, expected[i].count);
+		}
+	}
+	calltree_fini(&f);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(calltree_the_heaviest_thread_has_its_name_however_many_come_before_it),
 		  cmocka_unit_test(calltree_threads_beyond_the_most_share_a_name),
+		  cmocka_unit_test(calltree_functions_that_call_themselves),
 		  cmocka_unit_test(calltree_where_frames_are_missing_there_is_a_mark),
 		  cmocka_unit_test(calltree_a_mark_is_compared_after_the_function_above_it_got_another_name));
 }
