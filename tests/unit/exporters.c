@@ -161,9 +161,57 @@ TEST(exporters, folded_stacks_are_of_one_tick)
 	model_free(m);
 }
 
+static void no_user(unsigned int uid, char *buf, size_t size)
+{
+	snprintf(buf, size, "%u", uid);
+}
+
+/* Threads whose value is not known come last. */
+TEST(exporters, tables_are_sorted)
+{
+	static const struct {
+		uint64_t run, user;
+		const char *name;
+	} threads[] = { { 100, 40, "second" }, { 900, VALUE_NA, "last" }, { 100, 60, "first" }, { 100, 0, "third" } };
+	static const char *const order[] = { "first", "second", "third", "last" };
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct export e = { .host = "host", .scope = "all", .sort = METRIC_USER, .user_name = no_user };
+	struct model *m = model_new(1 << 20);
+	struct life *lives[4];
+	const struct tick *t;
+	const char *at;
+	char *text;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	tick_begin(m);
+	for (int i = 0; i < 4; i++) {
+		const struct values v = { .v = { [METRIC_RUN] = threads[i].run, [METRIC_USER] = threads[i].user,
+						 [METRIC_KERNEL] = threads[i].run - threads[i].user } };
+
+		lives[i] = tick_life(m, 10 + i, threads[i].name, &cgroup);
+		assert_int_equal(model_thread(m, lives[i], STATE_RUNNING, false, &v), 0);
+	}
+	tick_cgroup(m, &cgroup, NULL);
+	t = tick_end(m);
+	assert_int_equal(export_table.tick(&e, to, t), 1);
+	assert_int_equal(export_table.more(&e, 0), 0);
+	fclose(to);
+	at = text;
+	for (int i = 0; i < 4; i++) {
+		at = strstr(at, order[i]);
+		assert_non_null(at);
+	}
+	free(text);
+	tick_put(t);
+	for (int i = 0; i < 4; i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(exporters_each_has_what_it_needs), cmocka_unit_test(exporters_each_is_an_option),
 		  cmocka_unit_test(exporters_are_asked_for_by_letter_or_name),
-		  cmocka_unit_test(exporters_folded_stacks_are_of_one_tick));
+		  cmocka_unit_test(exporters_folded_stacks_are_of_one_tick), cmocka_unit_test(exporters_tables_are_sorted));
 }
