@@ -138,7 +138,7 @@ def wakers():
 def wakers_by_turns():
     """Two threads on different CPUs alternately wake a third one: every wakeup is reported once, with the right
     waker."""
-    row = 1000
+    row = 100
     with Load(load_path("two_wakers"), "60", str(row)) as load:
         truth = load.truth()
         lines = systop_lines("-d", "0.1", "-n", "30")
