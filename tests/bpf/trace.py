@@ -130,16 +130,25 @@ def interrupts():
         trace = Trace(paths[0])
     begin_ns, end_ns = ticks[1]["boottime_ns"], ticks[2]["boottime_ns"]
     kinds = {"softirq_entry": "soft", "softirq_exit": "soft", "irq_handler_entry": "hard", "irq_handler_exit": "hard"}
-    opened, ended = {}, {}
+    opened, ended, spans = {}, {}, {}
     for t, cpu, kind, event in sorted((e for e in trace.events if e[2] in kinds), key=lambda e: e[0]):
         stack = opened.setdefault((cpu, kinds[kind]), [])
         which = one(event, "vec" if kinds[kind] == "soft" else "irq") or 0
         if kind.endswith("entry"):
-            stack.append((which, one(event, "name")))
+            stack.append((which, one(event, "name"), t))
         else:
             assert stack and stack[-1][0] == which, f"{kind} {which} at {t} on CPU {cpu}, open: {stack}"
-            name = stack.pop()[1] or which
+            _, name, began = stack.pop()
+            name = name or which
+            spans.setdefault(cpu, []).append((began, t))
             ended[name] = ended.get(name, 0) + (begin_ns < t <= end_ns)
+    for cpu, of_cpu in spans.items():  # of both kinds
+        around = []
+        for began, end in sorted(of_cpu, key=lambda span: (span[0], -span[1])):
+            while around and around[-1] <= began:
+                around.pop()
+            assert not around or end <= around[-1], f"{began} to {end} on CPU {cpu} is not inside of what ends at {around[-1]}"
+            around.append(end)
     counted = {i["name"]: i["count"] for i in ticks[2]["irqs"]}
     assert counted["NET_RX"] > 1000, counted
     # NET_RX is vector 3. A refresh reads the CPUs in sequence, in up to a ms.
@@ -304,6 +313,8 @@ def lives():
     names = {one(t, "tid"): one(t, "name") for p in trace.packets for tree in p.get("process_tree", [])
              for t in tree.get("threads", [])}
     assert [names.get(tid) for tid in born & freed].count("sleep") >= 3, names
+    processes = [f for _, _, kind, f in trace.events if kind == "task_newtask" and names.get(one(f, "pid")) == "sleep"]
+    assert not any((one(f, "clone_flags") or 0) & 0x10000 for f in processes), processes  # CLONE_THREAD
     return f"{len(born)} born, {len(freed)} ended"
 
 
