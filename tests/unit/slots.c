@@ -4,8 +4,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "collect/collector.h"
@@ -745,6 +748,59 @@ static void waits_of_moved(void **state)
 	assert_int_equal(runq_shown[1], SEC);
 }
 
+/* A folder in a hierarchy of CPU limits; returns its number. */
+static uint64_t folder_in(const char *hierarchy, const char *name)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", hierarchy, name);
+	assert_int_equal(mkdir(path, 0755), 0);
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_ino;
+}
+
+/* A thread that is moved in the hierarchy of the CPU limits only counts there from then on. */
+static void moved_to_another_limit(void **state)
+{
+	static const char *const names[] = { "a", "b" };
+	char hierarchy[] = "/tmp/systop-limits-XXXXXX", path[64];
+	uint64_t ids[2], *in = calloc(SLOTS, sizeof(*in));
+	struct slot *s;
+
+	(void)state;
+	assert_non_null(mkdtemp(hierarchy));
+	for (int i = 0; i < 2; i++)
+		ids[i] = folder_in(hierarchy, names[i]);
+	slots_free(slots);
+	assert_int_equal(cgroups_limited_by(cgroups, hierarchy, "cpu"), 0);
+	memory.limit_cgroups = in;
+	slots = slots_new(&memory, model, cgroups, &none);
+	assert_non_null(slots);
+	s = born(1);
+	for (int i = 0; i < 4; i++) {
+		const struct tick *t;
+
+		in[1] = ids[i / 2];
+		s->voluntary++;
+		s->seq += 2;
+		t = next_tick();
+		assert_int_equal(t->nr_active, 1);
+		snprintf(path, sizeof(path), "cpu:/%s", names[i / 2]);
+		assert_string_equal(t->active[0].thread->limiter->path, path);
+		assert_string_equal(t->processes[0].process->limiter->path, path);
+		tick_put(t);
+	}
+	slots_free(slots);
+	slots = NULL;
+	free(in);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", hierarchy, names[i]);
+		rmdir(path);
+	}
+	rmdir(hierarchy);
+}
+
 /* Without a reading, it is unknown for every thread, also for one that slept, and for their process. */
 static void io_unknown(void **state)
 {
@@ -880,6 +936,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(born_after_the_end, begin, end),
 		cmocka_unit_test_setup_teardown(moved_in_d, begin, end),
 		cmocka_unit_test_setup_teardown(waits_of_moved, begin, end),
+		cmocka_unit_test_setup_teardown(moved_to_another_limit, begin, end),
 		cmocka_unit_test_setup_teardown(io_unknown, begin, end),
 		cmocka_unit_test_setup_teardown(more_than_all, begin, end),
 		cmocka_unit_test_setup_teardown(born_while_seeding, begin, end),
