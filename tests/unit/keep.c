@@ -15,6 +15,7 @@
 #include "model/event.h"
 #include "record/keep.h"
 #include "record/rings.h"
+#include "record/window.h"
 #include "ring.h"
 #include "slot.h"
 #include "util/clock.h"
@@ -324,6 +325,51 @@ TEST(keep, busy_cpus_hold_less)
 	drop(r);
 }
 
+static int count_event(void *arg, int cpu, const struct event *e)
+{
+	(void)e;
+	((int *)arg)[cpu]++;
+	return 0;
+}
+
+/* If there is more than is to be read, what is read is complete from when on that of all CPUs is, whichever is the busiest. */
+TEST(keep, a_window_is_complete_since_the_latest_of_all_cpus)
+{
+	static struct ring_slot recorded[SLOTS];
+	uint64_t now = clock_ns(CLOCK_BOOTTIME), ms = SEC / 1000;
+	char path[] = "/tmp/systop-ring-XXXXXX";
+	int fd = mkstemp(path);
+	struct rings *r;
+
+	assert_true(fd >= 0);
+	for (uint64_t i = 0; i < SLOTS; i++)
+		recorded[i] = (struct ring_slot){ ((now + i * ms) & ((1ULL << RING_TIME_BITS) - 1)) |
+						  ring_kind_word(RING_SWITCH, RING_SLEEP), 0 };
+	assert_int_equal(write(fd, recorded, sizeof(recorded)), sizeof(recorded));
+	map_file = path;
+	r = rings_on("0-1", 2);
+	for (int busy = 0; busy < 2; busy++) {
+		int nr[2] = { 0 };
+		uint64_t since;
+
+		cpus[busy].records = SLOTS;
+		cpus[!busy].records = SLOTS / 2;
+		assert_int_equal(window_read(r, cpus, 2, now, now + 60 * SEC, 2 * SLOTS, &since, count_event, nr), 0);
+		assert_true(since == now);
+		assert_int_equal(nr[busy], SLOTS);
+		assert_int_equal(nr[!busy], SLOTS / 2);
+		assert_int_equal(window_read(r, cpus, 2, now, now + 60 * SEC, 2 * 64, &since, count_event, nr), 0);
+		assert_int_equal((since - now) / ms, SLOTS - 64);
+		assert_int_equal(nr[busy], SLOTS + 64);
+		assert_int_equal(nr[!busy], SLOTS / 2 + 64);
+	}
+	memset(cpus, 0, sizeof(cpus));
+	drop(r);
+	map_file = "/dev/null";
+	close(fd);
+	unlink(path);
+}
+
 /* The ring of a CPU that went offline is kept, and does not stand for that of one that came. */
 TEST(keep, a_cpu_that_comes_has_a_ring)
 {
@@ -445,6 +491,7 @@ int main(void)
 		  cmocka_unit_test_setup(keep_if_one_cannot_be_copied_all_are_what_they_were, begin),
 		  cmocka_unit_test_setup(keep_a_ring_has_the_size_that_fits, begin),
 		  cmocka_unit_test(keep_marks_of_many_refreshes), cmocka_unit_test(keep_busy_cpus_hold_less),
+		  cmocka_unit_test(keep_a_window_is_complete_since_the_latest_of_all_cpus),
 		  cmocka_unit_test(keep_a_cpu_that_comes_has_a_ring),
 		  cmocka_unit_test(keep_an_offline_cpu_makes_room), cmocka_unit_test(keep_areas_are_tried_again),
 		  cmocka_unit_test(keep_rings_that_cannot_be_made),
