@@ -434,6 +434,32 @@ static int sum_weight(void *arg, const struct stack_sample *s)
 	return 0;
 }
 
+/* Of blocks of which only the sum is known, none is longer than what the others leave. */
+TEST(latency_range, no_longer_than_their_sum_allows)
+{
+	struct model *m = model_new(1 << 20);
+	struct life *l = tick_life(m, 10, "a", &root);
+	const uint64_t least = 1 << 20;
+	const struct away away = { l, 3 * least + 1000, 3, HIST_D, 20 };
+	struct latency_contributors p = { 0 };
+	struct latency_range r = { HIST_D, 1, 1, 20, 20 };
+	const struct tick *t;
+
+	tick_begin(m);
+	waited(m, l, 20, 1);
+	assert_int_equal(model_away(m, &away), 0);
+	t = end(m);
+	assert_int_equal(latency_contributors_find(&p, t, &r), 0);
+	assert_int_equal(p.nr, 1);
+	assert_int_equal(p.at[0]->count, 3);
+	assert_int_equal(p.at[0]->ns, 3 * least + 1000);
+	assert_within(latency_contributor_quantile(p.at[0], HIST_D, 0.99), least, least + 1000);
+	latency_contributors_fini(&p);
+	tick_put(t);
+	model_life_end(m, l);
+	model_free(m);
+}
+
 /* Samples of some refreshes, including some before the shown one. */
 TEST(latency_range, samples_of_some_refreshes)
 {
@@ -742,6 +768,7 @@ int main(void)
 		  cmocka_unit_test(latency_range_threads_that_slept_or_were_in_d),
 		  cmocka_unit_test(latency_range_sources_of_interrupts), cmocka_unit_test(latency_range_texts),
 		  cmocka_unit_test(latency_range_durations_that_it_holds),
+		  cmocka_unit_test(latency_range_no_longer_than_their_sum_allows),
 		  cmocka_unit_test(latency_range_samples_of_some_refreshes),
 		  cmocka_unit_test(blocked_the_longest_block_is_exact_or_a_limit),
 		  cmocka_unit_test(blocked_blocks_without_a_stack), cmocka_unit_test(blocked_short_blocks_are_not_counted),
