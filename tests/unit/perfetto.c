@@ -36,6 +36,19 @@ TEST(perfetto, nothing_told_is_an_empty_file)
 	perfetto_free(NULL);
 }
 
+TEST(perfetto, an_empty_list_of_attributes_is_whole)
+{
+	struct perfetto *p = begin();
+
+	perfetto_attributes(p, NULL, 0);
+	perfetto_uuid(p, 1, 2);
+	end(p);
+	assert_int_equal(trace.read->n_packet, 2);
+	assert_int_equal(trace.read->packet[0]->trace_attributes->n_attribute, 0);
+	assert_int_equal(trace.read->packet[1]->trace_uuid->lsb, 2);
+	forget();
+}
+
 static void everything_at(struct perfetto *p, uint64_t t)
 {
 	perfetto_cpu_switch(p, t, 1, &web);
@@ -307,6 +320,7 @@ TEST(perfetto, a_disk_that_is_full_at_the_end_is_told)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(perfetto_nothing_told_is_an_empty_file),
+		  cmocka_unit_test(perfetto_an_empty_list_of_attributes_is_whole),
 		  cmocka_unit_test(perfetto_only_the_first_switch_is_at_the_start),
 		  cmocka_unit_test(perfetto_long_records_are_cut_into_bundles),
 		  cmocka_unit_test(perfetto_what_is_out_of_order_keeps_its_time),

@@ -111,10 +111,13 @@ void packet_append(struct perfetto *p, struct bytes *to, const PB(TracePacket) *
 		return;
 	at = prefix(at, TRACE_PACKET, len);
 	at += protobuf_c_message_pack(&packet->base, at);
-	if (body && body->len) {
+	if (body) {
 		memcpy(at, before, body_prefix);
-		memcpy(at + body_prefix, body->data, body->len);
-		at += body_prefix + body->len;
+		at += body_prefix;
+	}
+	if (body && body->len) {
+		memcpy(at, body->data, body->len);
+		at += body->len;
 	}
 	to->len = at - to->data;
 }
