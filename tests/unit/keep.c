@@ -275,7 +275,6 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *to)
 /* A ring for which there is no memory, or no place in the map: its CPU is known to have none, and gets it later. */
 TEST(keep, rings_that_cannot_be_made)
 {
-	static struct cpu_slot cpus[2];
 	struct online *both;
 	struct rings_options o = { .map_fd = -1, .pattern_fd = -1, .cpus = cpus, .nr_cpus = 2, .slots = SLOTS,
 				   .max_bytes = ROOM * SLOTS * sizeof(struct ring_slot), .window_s = 30 };

@@ -556,7 +556,7 @@ TEST(blocked, blocks_without_a_stack)
 	assert_int_equal(model_away(m, &away), 0);
 	samples[0].whole = samples[0].weight = 600 * MS;
 	samples[0].flags = 0;
-	samples[0].kernel = model_stack(m, &kernel);
+	samples[0].kernel = tick_stack(m, &kernel);
 	for (int i = 0; i < 2; i++) {
 		samples[i].life = l;
 		assert_int_equal(model_sample(m, &samples[i]), 0);

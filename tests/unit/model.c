@@ -502,7 +502,7 @@ TEST(model, held_ticks_keep_blocks)
 	like->frames[0] = FRAME_KERNEL + 7;
 	tick_begin(m);
 	in_d(m, l, SEC, SEC);
-	model_block_stacks(l->block, NULL, model_stack(m, like), 0);
+	model_block_stacks(l->block, NULL, tick_stack(m, like), 0);
 	t = end(m);
 	tick_begin(m);
 	model_block_end(m, l);

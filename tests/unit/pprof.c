@@ -193,7 +193,7 @@ TEST(pprof, stacks_that_differ_in_one_frame)
 		} user = { .stack = { .nr = 2, .hash = 2 * (i + 1) }, .frames = { frames[i][0], frames[i][1] } };
 		struct stack_sample s = { .life = l, .weight = i + 1, .count = 1, .metric = METRIC_RUN };
 
-		s.user = model_stack(m, &user.stack);
+		s.user = tick_stack(m, &user.stack);
 		assert_int_equal(model_sample(m, &s), 0);
 	}
 	t = tick_end(m);
