@@ -254,6 +254,8 @@ struct cpu_slot {
 	__u16 was_moved;     /* to another CPU, while it was off the CPU */
 	struct wait_run runs[WAIT_RUNS]; /* last long runs, a ring */
 	__u32 nr_runs;
+	__u32 nr_shares;     /* scratch of wait_emit_before() */
+	struct wait_share shares[WAIT_SHARES];
 	__u64 wait_events;   /* written to this CPU's ring */
 	__u64 waits_paid;    /* time up to which events are paid for: see wait_afford() */
 	__u64 busy_since;    /* when it was last idle */

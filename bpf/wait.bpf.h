@@ -41,6 +41,15 @@ static __always_inline bool wait_afford(struct cpu_slot *c, __u64 now)
 	return true;
 }
 
+/* Whether one more thread can be named for a wait: that leaves half of the budget to other waits. */
+static __always_inline bool wait_afford_share(struct cpu_slot *c, __u64 now)
+{
+	if (c->waits_paid + WAIT_BURST_NS / 2 > now)
+		return false;
+	c->waits_paid += shared.wait_price_ns;
+	return true;
+}
+
 /* Both programs that report run with interrupts off, so never at once on a CPU. */
 static __always_inline void wait_push(struct cpu_slot *c, __u32 cpu, const struct wait_event *what)
 {
@@ -82,30 +91,72 @@ __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u6
 	return 0;
 }
 
-/*
- * Charges the rest of a wait to earlier long runs on this CPU, newest first, each with at least 1 / WAIT_WORTH_PART of
- * it. The wait began at @start, and @left ns are not charged yet. @charged: ns at the end of the newest run that are
- * already charged. A thread that has ended, and whose slot was read since, is not named. Returns what is left then.
- */
-static __always_inline __u64 wait_emit_before(struct cpu_slot *c, __u32 cpu, __u32 index, __u64 start, __u64 wait,
-					      __u64 left, __u64 charged)
+/* Adds the part since @start of the CPU's long run number @i, the newest one is 1, to its thread's share; @charged ns are charged
+ * already. Returns 0: no earlier one counts, as they were before the wait, or of too many threads. */
+__weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 start, __u64 charged)
 {
-	for (__u32 i = 1; i <= WAIT_RUNS; i++) {
-		const struct wait_run *r = &c->runs[(c->nr_runs - i) & (WAIT_RUNS - 1)];
-		struct wait_event e = { .slot = index, .kind = WAIT_EVENT_BEHIND, .by = r->slot };
-		const struct slot *s;
+	const struct wait_run *r;
+	struct wait_share *share;
+	__u64 ns;
 
-		e.a = account_sub(account_min(r->ns, account_sub(r->until, account_max(r->since, start))), charged);
-		e.a = account_min(e.a, left);
-		charged = 0;
-		if (!r->slot || e.a < wait / WAIT_WORTH_PART || e.a < WAIT_RUN_NS)
-			continue;
-		s = slot_at(r->slot);
-		if (!s || s->state == SLOT_FREE || (__u32)s->start_ns != r->started)
-			continue;
-		wait_push(c, cpu, &e);
-		left -= e.a;
+	if (!c)
+		return 0;
+	r = &c->runs[(c->nr_runs - i) & (WAIT_RUNS - 1)];
+	if (!r->slot || r->until <= start)
+		return 0;
+	ns = account_sub(account_min(r->ns, r->until - account_max(r->since, start)), charged);
+	for (__u32 k = 0; k < WAIT_SHARES; k++) {
+		share = &c->shares[k];
+		if (k >= c->nr_shares) {
+			*share = (struct wait_share){ ns, r->slot, r->started };
+			c->nr_shares = k + 1;
+			return 1;
+		}
+		if (share->slot == r->slot && share->started == r->started) {
+			share->ns += ns;
+			return 1;
+		}
 	}
+	return 0;
+}
+
+/* Charges a wait of slot @index to a share of at least @least ns; @left ns are not charged yet. A thread that has ended, and whose
+ * slot was read since, is not named. Returns what is left then. */
+__weak __noinline __u64 wait_emit_share(struct cpu_slot *c, __u32 index, __u32 i, __u64 least, __u64 left)
+{
+	struct wait_event e = { .slot = index, .kind = WAIT_EVENT_BEHIND };
+	const struct wait_share *share;
+	const struct slot *s;
+
+	if (!c)
+		return left;
+	share = &c->shares[i & (WAIT_SHARES - 1)];
+	e.by = share->slot;
+	e.a = account_min(share->ns, left);
+	if (e.a < least || e.a < WAIT_RUN_NS)
+		return left;
+	s = slot_at(share->slot);
+	if (!s || s->state == SLOT_FREE || (__u32)s->start_ns != share->started || !wait_afford_share(c, c->last_ns))
+		return left;
+	wait_push(c, bpf_get_smp_processor_id(), &e);
+	return left - e.a;
+}
+
+/*
+ * Charges the rest of a wait to the threads of earlier long runs on this CPU, each with at least 1 / WAIT_WORTH_PART of
+ * it. The wait began at @start, and @left ns are not charged yet. @charged: ns at the end of the newest run that are
+ * already charged. Returns what is left then.
+ */
+static __always_inline __u64 wait_emit_before(struct cpu_slot *c, __u32 index, __u64 start, __u64 wait, __u64 left,
+					      __u64 charged)
+{
+	c->nr_shares = 0;
+	for (__u32 i = 1; i <= WAIT_RUNS; i++) {
+		if (!wait_share(c, i, start, i == 1 ? charged : 0))
+			break;
+	}
+	for (__u32 i = 0; i < WAIT_SHARES && i < c->nr_shares; i++)
+		left = wait_emit_share(c, index, i, wait / WAIT_WORTH_PART, left);
 	return left;
 }
 
@@ -151,7 +202,7 @@ __weak __noinline int wait_emit(struct cpu_slot *c, struct slot *in, __u32 index
 		e.a = by ? account_min(wait, ran) : 0;
 		e.b = wait - e.a;
 		if (by && e.b)
-			e.b = wait_emit_before(c, in->cpu, index, account_sub(in->since, wait), wait, e.b,
+			e.b = wait_emit_before(c, index, account_sub(in->since, wait), wait, e.b,
 					       ran < WAIT_RUN_NS ? 0 : ran);
 	} else {
 		e.kind = WAIT_EVENT_WAKEUP;

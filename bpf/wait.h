@@ -39,9 +39,12 @@ struct wait_event {
 
 _Static_assert(sizeof(struct wait_event) == 32, "half a cache line");
 
-/* Long runs remembered per CPU; a power of two. A run that others interrupt only briefly counts as one. */
-#define WAIT_RUNS 4
+/* Long runs remembered per CPU; a power of two: of threads with time slices of 3 ms, those of 100 ms. A run that others
+ * interrupt only briefly counts as one. */
+#define WAIT_RUNS 32
 #define WAIT_RUN_NS 50000
+/* Threads among these to which one wait is charged, at most: where more take turns, none of them is the reason. */
+#define WAIT_SHARES 4
 
 struct wait_run {
 	__u64 since, until;
@@ -49,6 +52,13 @@ struct wait_run {
 	__u32 slot;
 	__u32 started; /* low bits of its thread's start_ns: the slot may belong to another thread by the end of the
 		        * wait */
+};
+
+/* How long a thread ran during the wait that ends. */
+struct wait_share {
+	__u64 ns;
+	__u32 slot;
+	__u32 started;
 };
 
 /* Events of each CPU's ring; a power of two. Read every 250 ms. The price keeps events fewer than that: 25,000 a

@@ -91,6 +91,21 @@ def whole():
     return f"{of_thread(behind(lines, tids[0]), tids[1]) / MS:.0f} of {total(lines, tids[0], 'runq_ns') / MS:.0f} ms"
 
 
+def two_by_turns():
+    """A thread of less weight waits behind two that take turns: each is charged its part, however long the wait."""
+    spin = load_path("spin"), "user", "60"
+    with Load("taskset", "-c", "1", *spin) as one, Load("taskset", "-c", "1", *spin) as two:
+        with Load("taskset", "-c", "1", "nice", "-n", "10", *spin) as low:
+            hogs, tid = [x.truth()["tids"][0] for x in (one, two)], low.truth()["tids"][0]
+            lines = systop_lines("-d", "1", "-n", "4")
+    sums, waited = behind(lines, tid), total(lines, tid, "runq_ns")
+    named = [of_thread(sums, hog) / waited for hog in hogs]
+    ran = [total(lines, hog, "run_ns") / sum(line["interval_ns"] for line in lines) for hog in hogs]
+    text = "{:.2f} and {:.2f} of {:.0f} ms, of the time they ran {:.2f} and {:.2f}".format(*named, waited / MS, *ran)
+    assert waited > 1000 * MS and all(n > 0.85 * r for n, r in zip(named, ran)), (text, sums)
+    return text
+
+
 def pulled():
     """A thread that stood behind another one until an idle CPU took it was not woken."""
     truth, lines = run(load_path("pulled"))
@@ -195,6 +210,7 @@ def main():
         tap.case("several in turns", turns)
         tap.case("turns that ended meanwhile", turns_that_ended)
     tap.case("all of a wait is told", whole)
+    tap.case("two by turns", two_by_turns)
     if os.cpu_count() > 1:
         tap.case("an idle CPU takes over what waits", pulled)
     # The reported numbers are compared with the counts of the same thread, whatever else runs. Most wakeups belong to
