@@ -8,6 +8,10 @@
 /* Indentation limit. */
 #define INDENT_MAX 20
 
+/* Depth of a row: not known yet, and on the way up from the row whose depth is being found. */
+#define DEPTH_UNKNOWN (-1)
+#define DEPTH_ON_WAY (-2)
+
 static uint64_t key_of(const struct row *r)
 {
 	struct subject s = subject_of(r);
@@ -28,37 +32,49 @@ int tree_begin(struct tree *t, const struct row *rows, size_t nr)
 	t->rows = rows;
 	t->nr = nr;
 	for (size_t i = 0; i < nr; i++)
-		t->nodes[i] = (struct tree_node){ .parent = TREE_ROOT };
+		t->nodes[i] = (struct tree_node){ .parent = TREE_ROOT, .depth = DEPTH_UNKNOWN };
 	return 0;
 }
 
-/* Computes depths and marks all ancestors of wanted rows. Parents may follow their children, and a reused number
- * could make a circle: a row that is its own ancestor becomes a root. */
-static void complete(struct tree *t)
+/* Computes depths, each once: a chain of processes can be as long as their table. Parents may follow their children, and
+ * a reused number could make a circle: one of its rows becomes a root. */
+static void find_depths(struct tree *t)
 {
 	for (size_t i = 0; i < t->nr; i++) {
-		size_t up = t->nodes[i].parent, steps = 0;
+		size_t at = i, last = i;
+		int depth = -1; /* of the row above @i that has one */
 
-		for (; up != TREE_ROOT && up != i && steps <= t->nr; steps++)
-			up = t->nodes[up].parent;
-		if (up != TREE_ROOT)
-			t->nodes[i].parent = TREE_ROOT;
-		else
-			t->nodes[i].depth = steps;
+		for (; at != TREE_ROOT && t->nodes[at].depth == DEPTH_UNKNOWN; at = t->nodes[at].parent) {
+			t->nodes[at].depth = DEPTH_ON_WAY;
+			last = at;
+			depth++;
+		}
+		if (at != TREE_ROOT && t->nodes[at].depth == DEPTH_ON_WAY)
+			t->nodes[last].parent = TREE_ROOT;
+		else if (at != TREE_ROOT)
+			depth += t->nodes[at].depth + 1;
+		for (at = i; at != TREE_ROOT && t->nodes[at].depth == DEPTH_ON_WAY; at = t->nodes[at].parent)
+			t->nodes[at].depth = depth--;
 	}
-	for (size_t i = 0; i < t->nr; i++) {
-		size_t up = t->nodes[i].parent;
+}
 
-		if (!t->nodes[i].wanted)
-			continue;
-		for (; up != TREE_ROOT; up = t->nodes[up].parent)
+/* Marks all ancestors of wanted rows. */
+static void want_ancestors(struct tree *t)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		size_t up = t->nodes[i].wanted ? t->nodes[i].parent : TREE_ROOT;
+
+		for (; up != TREE_ROOT && !t->nodes[up].inner; up = t->nodes[up].parent)
 			t->nodes[up].wanted = t->nodes[up].inner = true;
 	}
 }
 
+/* The wanted rows by parent, and those that are listed next, the last one first. */
 struct siblings {
-	const struct row **rows; /* by parent: rows[first[parent + 1]] ... */
+	const struct row **rows; /* of a parent: rows[first[parent + 1]] ... */
 	size_t *first;
+	const struct row **next;
+	size_t nr_next;
 };
 
 /* Groups the wanted rows by parent. */
@@ -68,7 +84,8 @@ static int group(const struct tree *t, struct siblings *s)
 
 	s->rows = calloc(t->nr + 1, sizeof(*s->rows));
 	s->first = calloc(t->nr + 3, sizeof(*s->first));
-	if (!s->rows || !s->first)
+	s->next = calloc(t->nr + 1, sizeof(*s->next));
+	if (!s->rows || !s->first || !s->next)
 		return -ENOMEM;
 	next = s->first + 1; /* first[p + 2] counts, then is the next free place of p + 1 */
 	for (size_t i = 0; i < t->nr; i++)
@@ -82,41 +99,36 @@ static int group(const struct tree *t, struct siblings *s)
 	return 0;
 }
 
-/* Destination of rows, and their order. */
-struct listing {
-	item_before *before;
-	const void *arg;
-	tree_add *add;
-	void *list;
-};
-
-static int list_siblings(struct tree *t, struct siblings *s, size_t parent, const struct listing *l)
+static void next_below(struct siblings *s, size_t parent, item_before *before, const void *arg)
 {
 	const struct row **rows = s->rows + s->first[parent + 1];
 	size_t nr = s->first[parent + 2] - s->first[parent + 1];
-	int err = 0;
 
-	rows_order(rows, nr, 0, nr, l->before, l->arg);
-	for (size_t i = 0; !err && i < nr; i++) {
-		err = l->add(l->list, rows[i]);
-		if (!err && !map_get(&t->folded, key_of(rows[i])))
-			err = list_siblings(t, s, rows[i] - t->rows, l);
-	}
-	return err;
+	rows_order(rows, nr, 0, nr, before, arg);
+	while (nr)
+		s->next[s->nr_next++] = rows[--nr];
 }
 
 int tree_rows(struct tree *t, item_before *before, const void *arg, tree_add *add, void *list)
 {
-	const struct listing l = { before, arg, add, list };
 	struct siblings s = { 0 };
 	int err;
 
-	complete(t);
+	find_depths(t);
+	want_ancestors(t);
 	err = group(t, &s);
 	if (!err)
-		err = list_siblings(t, &s, TREE_ROOT, &l);
+		next_below(&s, TREE_ROOT, before, arg);
+	while (!err && s.nr_next) {
+		const struct row *r = s.next[--s.nr_next];
+
+		err = add(list, r);
+		if (!map_get(&t->folded, key_of(r)))
+			next_below(&s, r - t->rows, before, arg);
+	}
 	free(s.rows);
 	free(s.first);
+	free(s.next);
 	return err;
 }
 
