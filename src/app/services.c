@@ -34,6 +34,7 @@
 #include "sym/names.h"
 #include "tui/screen/host.h"
 #include "util/clock.h"
+#include "util/map.h"
 #include "util/sink.h"
 #include "util/text.h"
 
@@ -295,13 +296,20 @@ static void irq_name(void *arg, unsigned int irq, char *buf, size_t size)
 	free(lines);
 }
 
+static void thread_names(void *arg, const struct map *names)
+{
+	collect_thread_names(((struct services *)arg)->collect, names);
+}
+
 static void thread_name(void *arg, pid_t tid, char *buf, size_t size)
 {
-	char comm[16];
+	struct map names = { 0 };
+	char comm[16] = "";
 
-	*buf = '\0';
-	if (collect_thread_name(((struct services *)arg)->collect, tid, comm))
-		text_safe(buf, size, comm, sizeof(comm));
+	if (tid && !map_put(&names, tid, comm))
+		thread_names(arg, &names);
+	text_safe(buf, size, comm, sizeof(comm));
+	map_fini(&names);
 }
 
 static const struct topology *topology(void *arg)
@@ -368,6 +376,7 @@ void services_init(struct host *h, struct services *from)
 		.place = place,
 		.irq_name = irq_name,
 		.thread_name = thread_name,
+		.thread_names = thread_names,
 		.recorded = recorded,
 		.recorded_events = recorded_events,
 		.recorded_samples = recorded_samples,

@@ -22,6 +22,7 @@
 #include "slot.h"
 #include "util/clock.h"
 #include "util/file.h"
+#include "util/map.h"
 
 #include "systop.skel.h"
 
@@ -136,17 +137,19 @@ bool collect_commands_work(struct collect *c)
 	return commands_work(c->commands);
 }
 
-bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16])
+void collect_thread_names(const struct collect *c, const struct map *names)
 {
-	for (uint32_t i = 1; i <= slots_used(c->shared, c->max_threads); i++) {
-		const struct slot *s = &c->threads[i];
+	size_t missing = names->nr;
 
-		if ((pid_t)s->tid != tid || s->state == SLOT_FREE || s->state == SLOT_DEAD)
+	for (uint32_t i = 1; missing && i <= slots_used(c->shared, c->max_threads); i++) {
+		const struct slot *s = &c->threads[i];
+		char *comm = map_get(names, s->tid);
+
+		if (!comm || s->state == SLOT_FREE || s->state == SLOT_DEAD)
 			continue;
 		memcpy(comm, s->comm, 16);
-		return true;
+		missing--;
 	}
-	return false;
 }
 
 int collect_frequency(struct collect *c, int hz)

@@ -15,6 +15,7 @@ struct collect;
 struct cpu_slot;
 struct file_key;
 struct health;
+struct map;
 struct memory_facts;
 struct model;
 struct rings;
@@ -139,8 +140,9 @@ void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr);
 int collect_commands_fd(const struct collect *c);
 bool collect_commands_work(struct collect *c);
 
-/* collect_thread_name - the name of a live thread, in scope or not; raw bytes. False: no such thread. O(threads). */
-bool collect_thread_name(const struct collect *c, pid_t tid, char comm[16]);
+/* collect_thread_names - fills in the names of live threads, in scope or not. O(threads).
+ * @names: TID -> char[16], raw bytes; stays as it is if there is no such thread */
+void collect_thread_names(const struct collect *c, const struct map *names);
 
 /* collect_frequency - the requested frequency of the samplers; sets it to @hz, or to the most that the kernel allows, unless
  * @hz is 0. */

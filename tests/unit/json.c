@@ -8,9 +8,11 @@
 #include "export/exporter.h"
 #include "export/json/json_text.h"
 #include "model/sample.h"
+#include "model/wait.h"
 #include "query/filter.h"
 #include "query/source.h"
 #include "util/clock.h"
+#include "util/map.h"
 
 #define ROWS 80000
 
@@ -305,6 +307,81 @@ TEST(json, processes_of_what_a_filter_matches)
 	model_free(m);
 }
 
+/* Names of the searched threads: 5000 lives. Counts the searches. */
+static void name_5000(void *searches, const struct map *names)
+{
+	char *name = map_get(names, 5000);
+
+	++*(int *)searches;
+	assert_int_equal(names->nr, 2);
+	assert_non_null(name);
+	memcpy(name, "client\n", sizeof("client\n"));
+}
+
+/* The names of a thread's wakers, as in "a - ". */
+static void waker_names(struct json_object *line, size_t thread, char *text)
+{
+	struct json_object *rows, *wakers, *comm;
+
+	*text = '\0';
+	assert_true(json_object_object_get_ex(line, "threads", &rows));
+	assert_true(json_object_object_get_ex(json_object_array_get_idx(rows, thread), "wakers", &wakers));
+	for (size_t i = 0; i < json_object_array_length(wakers); i++) {
+		assert_true(json_object_object_get_ex(json_object_array_get_idx(wakers, i), "comm", &comm));
+		sprintf(text + strlen(text), "%s ", comm ? json_object_get_string(comm) : "-");
+	}
+}
+
+/* A search looks at all threads of the host: there is one for all wakers that the tick does not show. */
+TEST(json, wakers_out_of_scope_are_searched_once)
+{
+	static const struct {
+		int thread;
+		uint32_t number;
+		uint8_t context;
+	} wokens[] = {
+		{ 0, 10, WAKE_THREAD }, { 0, 5000, WAKE_THREAD }, { 0, 5001, WAKE_THREAD }, { 0, 0, WAKE_THREAD },
+		{ 1, 5000, WAKE_THREAD }, { 1, 5002, WAKE_TIMER },
+	};
+	const struct values busy = { .v = { [METRIC_RUN] = SEC / 2 } };
+	int searches = 0;
+	const struct source source = { .arg = &searches, .thread_names = name_5000, .names_generation = no_names };
+	struct export o = { .host = "host", .kernel = "6.1", .scope = "-p 2", .source = &source };
+	struct model *m = model_new(0);
+	struct cgroup cgroup = { .id = 1, .path = "/" };
+	struct life *lives[] = { tick_life(m, 2, "other", &cgroup), tick_life(m, 10, "server", &cgroup) };
+	struct json_object *line;
+	const struct tick *t;
+	size_t bytes;
+	char *text, names[80];
+	FILE *to = open_memstream(&text, &bytes);
+
+	tick_begin(m);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(model_thread(m, lives[i], STATE_SLEEP, false, &busy), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(wokens); i++) {
+		const struct woken k = { lives[wokens[i].thread], 100 - i, wokens[i].number, wokens[i].context };
+
+		assert_int_equal(model_woken(m, &k), 0);
+	}
+	tick_cgroup(m, &cgroup, NULL);
+	t = tick_end(m);
+	write_line(to, t, &o, 0);
+	fclose(to);
+	assert_int_equal(searches, 1);
+	line = json_tokener_parse(text);
+	waker_names(line, 0, names);
+	assert_string_equal(names, "server client\\x0a - - ");
+	waker_names(line, 1, names);
+	assert_string_equal(names, "client\\x0a timer ");
+	json_object_put(line);
+	free(text);
+	tick_put(t);
+	for (size_t i = 0; i < ARRAY_SIZE(lives); i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+}
+
 /* The samples of idle CPUs are no thread's: their time is added to that of the threads, though that has no stack. */
 TEST(json, total_of_threads_and_idle_cpus)
 {
@@ -441,6 +518,8 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(json_a_line_in_slices_is_the_same), cmocka_unit_test(json_a_line_takes_no_longer_than_its_text),
 		  cmocka_unit_test(json_values_of_all_kinds), cmocka_unit_test(json_processes_of_what_a_filter_matches),
-		  cmocka_unit_test(json_total_of_threads_and_idle_cpus), cmocka_unit_test(json_numbers_of_rows),
+		  cmocka_unit_test(json_total_of_threads_and_idle_cpus),
+		  cmocka_unit_test(json_numbers_of_rows),
+		  cmocka_unit_test(json_wakers_out_of_scope_are_searched_once),
 		  cmocka_unit_test(json_a_text_that_grows), cmocka_unit_test(json_more_than_what_is_kept));
 }

@@ -47,6 +47,27 @@ static int add_lives(struct json_waits *w, const struct row *rows, size_t nr)
 	return err;
 }
 
+/* Threads that are out of scope are only known by their names. */
+static int find_names(struct json_waits *w)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < w->tick->nr_wokens; i++) {
+		const struct woken *k = &w->tick->wokens[i];
+		char *name;
+
+		if (k->context != WAKE_THREAD || !k->number || map_get(&w->lives, k->number) || map_get(&w->names, k->number))
+			continue;
+		name = calloc(1, sizeof(k->life->comm));
+		err = name ? map_put(&w->names, k->number, name) : -ENOMEM;
+		if (err)
+			free(name);
+	}
+	if (!err && w->names.nr)
+		w->source->thread_names(w->source->arg, &w->names);
+	return err;
+}
+
 int json_waits_begin(struct json_waits *w, const struct tick *t)
 {
 	int err = 0;
@@ -70,7 +91,9 @@ int json_waits_begin(struct json_waits *w, const struct tick *t)
 			err = map_put(&w->first_woken, (uintptr_t)w->wokens[i]->life, &w->wokens[i]);
 	if (!err)
 		err = add_lives(w, t->idle, t->nr_idle);
-	return err ? err : add_lives(w, t->active, t->nr_active);
+	if (!err)
+		err = add_lives(w, t->active, t->nr_active);
+	return err ? err : find_names(w);
 }
 
 void json_waits_end(struct json_waits *w)
@@ -80,6 +103,7 @@ void json_waits_end(struct json_waits *w)
 	map_fini(&w->first_wait);
 	map_fini(&w->first_woken);
 	map_fini(&w->lives);
+	map_free(&w->names);
 }
 
 static void put_wait(struct json *j, const struct wait *w)
@@ -106,20 +130,18 @@ void json_waited_behind(struct json *j, const struct json_waits *w, const struct
 	json_close(j, ']');
 }
 
-/* A thread that is out of scope is only known by its name. */
 static void waker_name(const struct json_waits *w, const struct woken *k, const struct redact *redact, char *buf, size_t size)
 {
-	const struct life *l = k->context == WAKE_THREAD && k->number ? map_get(&w->lives, k->number) : NULL;
-	char name[80], hash[REDACT_HASH];
+	bool thread = k->context == WAKE_THREAD && k->number;
+	const struct life *l = thread ? map_get(&w->lives, k->number) : NULL;
+	const char *name = thread && !l ? map_get(&w->names, k->number) : "";
+	char hash[REDACT_HASH];
 
-	if (k->context != WAKE_THREAD) {
+	if (k->context != WAKE_THREAD)
 		wake_name(k->context, k->number, buf, size);
-	} else if (l) {
-		text_safe(buf, size, redact_comm(redact, l, hash), sizeof(l->comm));
-	} else {
-		w->source->thread_name(w->source->arg, k->number, name, sizeof(name));
-		snprintf(buf, size, "%s", redact_name(redact, name, sizeof(name), hash));
-	}
+	else
+		text_safe(buf, size, l ? redact_comm(redact, l, hash) : redact_name(redact, name, sizeof(l->comm), hash),
+			  sizeof(l->comm));
 }
 
 static void put_waker(struct json *j, const struct json_waits *w, const struct woken *k)

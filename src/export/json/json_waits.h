@@ -18,7 +18,8 @@ struct json_waits {
 	const struct woken **wokens;
 	struct map first_wait, first_woken; /* struct life -> its first place in these lists */
 	struct map lives;            /* tid -> struct life, of the tick */
-	const struct source *source; /* of names of threads that the tick does not show */
+	struct map names;            /* tid -> char[16], of threads that the tick does not show, raw bytes; "": not known */
+	const struct source *source; /* of these */
 };
 
 /* json_waits_begin - indexes a tick, which is borrowed. 0 or -ENOMEM; call json_waits_end in any case. */
