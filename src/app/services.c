@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -17,7 +16,6 @@
 #include "app/crash.h"
 #include "app/turns.h"
 #include "collect/collect.h"
-#include "collect/irq_lines.h"
 #include "export/exporter.h"
 #include "helper/helper.h"
 #include "model/health.h"
@@ -285,15 +283,9 @@ static bool place(void *arg, uint64_t frame, struct frame_place *p)
 
 static void irq_name(void *arg, unsigned int irq, char *buf, size_t size)
 {
-	struct irq_line *lines;
-	int nr = irq_lines_read("/proc/interrupts", &lines);
+	const char *device = collect_irq_device(((struct services *)arg)->collect, irq);
 
-	(void)arg;
-	*buf = '\0';
-	for (int i = 0; i < nr; i++)
-		if (lines[i].number == irq)
-			text_safe(buf, size, lines[i].device, sizeof(lines[i].device));
-	free(lines);
+	text_safe(buf, size, device, strlen(device));
 }
 
 static void thread_names(void *arg, const struct map *names)

@@ -223,6 +223,11 @@ const struct irq_source *collect_irq(struct collect *c, uint32_t source, int *nu
 	return irqs_source(c->irqs, source, number);
 }
 
+const char *collect_irq_device(struct collect *c, uint32_t line)
+{
+	return irqs_device(c->irqs, line);
+}
+
 int collect_stacks(const struct collect *c, collect_stack *fn, void *arg)
 {
 	return stacks_each(c->stacks, fn, arg);

@@ -169,8 +169,10 @@ const struct cpu_slot *collect_cpus(const struct collect *c);
 int collect_cpus_fd(const struct collect *c);
 void collect_cpu_now(const struct collect *c, int cpu, uint64_t *head, int32_t *tid);
 
-/* collect_irq - an interrupt source by irq.h's number, and the kernel's number of it; NULL: no more. */
+/* collect_irq - an interrupt source by irq.h's number, and the kernel's number of it; NULL: no more.
+ * collect_irq_device - the device of the kernel's number, see irqs_device(). */
 const struct irq_source *collect_irq(struct collect *c, uint32_t source, int *number);
+const char *collect_irq_device(struct collect *c, uint32_t line);
 
 /* collect_stacks - see stacks_each(). collect_cycles - whether samples are by processor cycles. */
 typedef int collect_stack(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames);

@@ -198,6 +198,14 @@ const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *numbe
 	return &q->sources[source];
 }
 
+const char *irqs_device(struct irqs *q, uint32_t line)
+{
+	int number;
+	const struct irq_source *s = line < IRQ_LINES_MAX ? irqs_source(q, q->mem.lines[line], &number) : NULL;
+
+	return s ? s->device : "";
+}
+
 /* Reads a source, and resets its longest. */
 static void capture(struct irqs *q, uint32_t source)
 {

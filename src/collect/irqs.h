@@ -31,6 +31,9 @@ void irqs_free(struct irqs *q);
 struct irq_source;
 const struct irq_source *irqs_source(struct irqs *q, uint32_t source, int *number);
 
+/* irqs_device - the device of a line, or of all lines that share its source; "": it has none, or had no interrupt. Raw bytes. */
+const char *irqs_device(struct irqs *q, uint32_t line);
+
 /* irqs_capture - reads what each source did so far, for the next irqs_tick(), which otherwise reads it itself: call it at the
  * instant at which the tick ends; may be repeated. */
 void irqs_capture(struct irqs *q);

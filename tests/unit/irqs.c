@@ -79,6 +79,7 @@ static void assert_source(struct irqs *q, int number, const char *name, const ch
 	assert_non_null(s);
 	assert_string_equal(s->name, name);
 	assert_string_equal(s->device, device);
+	assert_string_equal(irqs_device(q, number), device);
 }
 
 /* 24 disks of 129 queues on 1,024 CPUs: each line has a source that names its device. */
@@ -127,6 +128,10 @@ static void test_few_lines(void **state)
 	lines[25] = IRQ_LINES; /* seen by the programs */
 	nr_given = 1;
 	assert_source(q, 25, "25", "nvme0q1");
+	assert_string_equal(irqs_device(q, 24), "");
+	assert_string_equal(irqs_device(q, IRQ_LINES_MAX), "");
+	unlink(path); /* it is not read again for a name */
+	assert_string_equal(irqs_device(q, 25), "nvme0q1");
 	end(q);
 }
 
