@@ -161,7 +161,8 @@ struct model {
 	bool early;              /* its interval has not ended yet */
 	struct history *history;       /* NULL: nothing is remembered */
 	struct map stacks;       /* model_stack_key() -> struct stack */
-	size_t stack_bytes, stack_bytes_now; /* of all stacks; of those that the tick being built uses */
+	size_t stack_bytes, stack_bytes_now; /* of all stacks; of those that the tick being built uses, */
+	size_t stack_bytes_kept; /* and of those that model_stacks_forget() found in use */
 	struct block *blocks_known;
 	bool unknown[METRIC_COUNT]; /* of all threads */
 	int64_t awake_ns;        /* of the tick being built, or the newest */

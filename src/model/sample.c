@@ -12,8 +12,10 @@
 #include "model/history.h"
 #include "util/vec.h"
 
-/* Ticks between searches for stacks that no tick shows any more, unless they take more than the past may. */
+/* Ticks between searches for stacks that no tick shows any more, unless they take more than the past may, and this part of
+ * it more than after the last search: those that a paused screen keeps are not looked at in each tick. */
 #define FORGET_EVERY 16
+#define FORGET_PART 8
 
 bool sample_lacks_user(const struct stack_sample *s)
 {
@@ -182,13 +184,20 @@ static bool is_kept(const struct model *m, const struct stack *s, uint64_t oldes
 	return kept;
 }
 
+static bool stacks_grew(const struct model *m)
+{
+	size_t max = m->history ? m->history->bytes_max : SIZE_MAX;
+
+	return m->stack_bytes > max && m->stack_bytes - m->stack_bytes_kept > max / FORGET_PART;
+}
+
 /* Frees the stacks that no tick uses which is shown or remembered. */
 void model_stacks_forget(struct model *m)
 {
 	uint64_t oldest = history_oldest(m->history);
 	struct map kept = { 0 };
 
-	if (m->seq % FORGET_EVERY && !(m->history && m->stack_bytes > m->history->bytes_max))
+	if (m->seq % FORGET_EVERY && !stacks_grew(m))
 		return;
 	oldest = oldest < m->seq ? oldest : m->seq;
 	blocks_prune(m, oldest_time(m));
@@ -210,6 +219,7 @@ void model_stacks_forget(struct model *m)
 		m->stack_bytes -= stack_bytes(s);
 		free(s);
 	}
+	m->stack_bytes_kept = m->stack_bytes;
 	map_fini(&m->stacks);
 	m->stacks = kept;
 }

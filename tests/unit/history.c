@@ -8,6 +8,7 @@
 #include "model/health.h"
 #include "model/sample.h"
 #include "model/wait.h"
+#include "util/clock.h"
 
 #define MEMORY (32 << 20)
 
@@ -299,6 +300,46 @@ TEST(history, stacks_that_all_differ)
 	tick_put(with_stacks(m, l, 201, &key));
 	assert_int_equal(files(m, 1, 100), 0);
 	model_life_end(m, l);
+	model_free(m);
+}
+
+#define PAUSED_STACKS 50000 /* 3 MB and more */
+#define PAUSED_TICKS 64
+
+/* A tick with this many small stacks. Returns the CPU time of its begin, which looks for stacks to free. */
+static uint64_t begin_ns(struct model *m, uint64_t number, uint64_t nr, const struct tick **t)
+{
+	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID), ns;
+
+	tick_begin(m);
+	ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+	for (uint64_t i = 0; i < nr; i++)
+		assert_non_null(tick_stack(m, &(struct stack){ .hash = (number << 32 | i) << 1 }));
+	tick_put(*t);
+	*t = end(m);
+	return ns;
+}
+
+/* The stacks that a paused screen keeps are not all looked at in each tick: that takes 50 ms if there are many. */
+TEST(history, many_stacks_of_a_paused_screen)
+{
+	struct model *m = model_new(4 << 20);
+	const struct tick *t = NULL, *held;
+	uint64_t ns[PAUSED_TICKS], longest = 0;
+	int nr = 0;
+
+	begin_ns(m, 1, PAUSED_STACKS, &t);
+	held = tick_get(t);
+	begin_ns(m, 2, PAUSED_STACKS, &t);
+	for (int i = 0; i < PAUSED_TICKS; i++) {
+		ns[i] = begin_ns(m, 3 + i, 1, &t);
+		longest = ns[i] > longest ? ns[i] : longest;
+	}
+	for (int i = 0; i < PAUSED_TICKS; i++)
+		nr += ns[i] > longest / 4;
+	assert_within(nr, 1, PAUSED_TICKS / 4);
+	tick_put(held);
+	tick_put(t);
 	model_free(m);
 }
 
@@ -893,6 +934,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(history_ticks_come_back), cmocka_unit_test(history_is_bounded),
 		  cmocka_unit_test(history_no_more_than_its_ticks),
 		  cmocka_unit_test(history_stacks_that_all_differ),
+		  cmocka_unit_test(history_many_stacks_of_a_paused_screen),
 		  cmocka_unit_test(history_stacks_that_are_the_same),
 		  cmocka_unit_test(history_moved_within_a_tick),
 		  cmocka_unit_test(history_processes_where_they_were),
