@@ -202,24 +202,40 @@ static int take_row(void *arg, const struct stack_sample *sample)
 	return 1;
 }
 
-/* Puts the position of the shown refresh in the history, and the metric over time. */
-static int put_time(const struct flame_view *s, const struct view_context *c, int y)
+/* What the subject did in the last refreshes: looked for once in each, as that takes longer than drawing. NULL: not known. */
+static const struct values *find_past(struct flame_view *s, const struct view_context *c)
 {
-	/* Total wall time never changes. */
-	enum metric_id m = s->options.metric == METRIC_WALL ? metric_weight(0) : s->options.metric;
-	const struct row *r = subject_row(&c->within, c->newest);
-	int nr = c->paint->width - TITLE_WIDTH - 5, behind = c->newest->seq - c->tick->seq;
 	struct ended ended = { .subject = &c->within };
-	struct values *past;
-	double most = 0, rates[HISTORY_TICKS];
+	const struct row *r;
 
+	if (s->past && s->past_seq == c->newest->seq)
+		return s->past;
+	r = subject_row(&c->within, c->newest);
 	if (!r && c->within.kind == SUBJECT_ALL && c->newest->nr_cgroups)
 		r = &c->newest->cgroups[0];
 	if (!r && c->within.kind != SUBJECT_ALL && tick_samples(c->tick, HISTORY_TICKS, take_row, &ended))
 		r = &ended.row;
+	free(s->past);
+	s->past = r ? calloc(HISTORY_TICKS, sizeof(*s->past)) : NULL;
+	if (s->past && tick_history(c->newest, &r, 1, HISTORY_TICKS, s->past)) {
+		free(s->past);
+		s->past = NULL;
+	}
+	s->past_seq = c->newest->seq;
+	return s->past;
+}
+
+/* Puts the position of the shown refresh in the history, and the metric over time. */
+static int put_time(struct flame_view *s, const struct view_context *c, int y)
+{
+	/* Total wall time never changes. */
+	enum metric_id m = s->options.metric == METRIC_WALL ? metric_weight(0) : s->options.metric;
+	const struct values *past = find_past(s, c);
+	int nr = c->paint->width - TITLE_WIDTH - 5, behind = c->newest->seq - c->tick->seq;
+	double most = 0, rates[HISTORY_TICKS];
+
 	nr = nr < HISTORY_TICKS ? nr : HISTORY_TICKS;
-	past = r ? calloc(HISTORY_TICKS, sizeof(*past)) : NULL;
-	if (past && !tick_history(c->newest, &r, 1, HISTORY_TICKS, past)) {
+	if (past) {
 		const struct values *from = past + HISTORY_TICKS - nr;
 		int x = paint_format(c->paint, y, 0, ROLE_DIM, "%-*s", TITLE_WIDTH, "time");
 
@@ -237,7 +253,6 @@ static int put_time(const struct flame_view *s, const struct view_context *c, in
 		if (behind < nr)
 			paint_text(c->paint, y + 1, TITLE_WIDTH + nr - 1 - behind, 1, ROLE_SORTED, "^");
 	}
-	free(past);
 	return y + 2;
 }
 

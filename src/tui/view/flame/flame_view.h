@@ -46,6 +46,8 @@ struct flame_view {
 	struct calltree_base base;
 	uint64_t base_seq;         /* the refresh that was stored as base; 0: none */
 	bool compares;
+	struct values *past;       /* of its subject, in the last refreshes, NULL: not known; */
+	uint64_t past_seq;         /* and the latest of them */
 	struct box *boxes;
 	size_t nr_boxes, boxes_room;
 };

@@ -419,6 +419,7 @@ static void flame_view_fini(void *state)
 		calltree_fini(&s->flames[t]);
 	calltree_base_fini(&s->base);
 	table_fini(&s->functions);
+	free(s->past);
 	free(s->boxes);
 }
 
