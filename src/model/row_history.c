@@ -107,10 +107,13 @@ static void add_records(struct row_history *h, const struct history_tick *t, siz
 
 	for (size_t i = 0; i < t->nr_threads; i++, at = row_codec_next(at)) {
 		struct values v;
+		bool decoded = false;
 		size_t index;
 
 		FOR_EACH_ROW_OF(h, row_codec_life(at), index) {
-			row_codec_values(at, &v);
+			if (!decoded)
+				row_codec_values(at, &v);
+			decoded = true;
 			values_add_thread(&h->out[index * h->ticks + tick], &v);
 			h->idle[index * h->ticks + tick]--;
 		}
