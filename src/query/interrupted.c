@@ -7,6 +7,7 @@
 
 #include "model/event.h"
 #include "query/source.h"
+#include "util/hash.h"
 #include "util/vec.h"
 
 static struct interrupted_thread *victim_of(struct interrupted *v, pid_t tid)
@@ -100,23 +101,26 @@ static int find_names(struct interrupted *v, const struct tick *t)
 	return err;
 }
 
-/* Cgroups are few, and those that lost most are found first. */
-static int add_to_cgroup(struct interrupted *v, const struct interrupted_thread *one)
+/* @places: hash of a path -> place + 1 */
+static int add_to_cgroup(struct interrupted *v, struct map *places, const struct interrupted_thread *one)
 {
+	uint64_t key = hash_text(0, one->who.cgroup);
+	uintptr_t place = (uintptr_t)map_get(places, key);
 	struct interrupted_cgroup new = { .ns = one->ns };
 
-	for (size_t i = 0; i < v->nr_cgroups; i++) {
-		if (strcmp(v->cgroups[i].path, one->who.cgroup))
-			continue;
-		v->cgroups[i].ns += one->ns;
+	if (place) {
+		v->cgroups[place - 1].ns += one->ns;
 		return 0;
 	}
 	memcpy(new.path, one->who.cgroup, sizeof(new.path));
-	return VEC_PUSH(v->cgroups, v->nr_cgroups, v->cgroups_room, new);
+	if (VEC_PUSH(v->cgroups, v->nr_cgroups, v->cgroups_room, new))
+		return -ENOMEM;
+	return map_put(places, key, (void *)(uintptr_t)v->nr_cgroups);
 }
 
 int interrupted_done(struct interrupted *v, const struct tick *t)
 {
+	struct map places = { 0 };
 	int err = find_names(v, t);
 
 	map_fini(&v->of); /* sorting changes all places */
@@ -124,7 +128,8 @@ int interrupted_done(struct interrupted *v, const struct tick *t)
 		qsort(v->at, v->nr, sizeof(*v->at), victim_order);
 	for (size_t i = 0; i < v->nr && !err; i++)
 		if (v->at[i].who.tid)
-			err = add_to_cgroup(v, &v->at[i]);
+			err = add_to_cgroup(v, &places, &v->at[i]);
+	map_fini(&places);
 	if (v->nr_cgroups)
 		qsort(v->cgroups, v->nr_cgroups, sizeof(*v->cgroups), cgroup_order);
 	return err;

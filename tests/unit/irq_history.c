@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ticks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "model/event.h"
 #include "query/interrupted.h"
 #include "query/irq_history.h"
+#include "util/clock.h"
 
 #define REFRESHES 3
 
@@ -290,6 +292,46 @@ TEST(interrupted, one_after_many_others_is_whole)
 	drop(&p);
 }
 
+#define VICTIMS 60000
+#define VICTIMS_NS 2000000000ULL /* usually 150 ms; 6 s if each looks at all cgroups before its own */
+
+/* Each in a cgroup of its own, whose paths have most characters in common. */
+TEST(interrupted, many_are_summed_in_no_time)
+{
+	static struct cgroup pods[VICTIMS];
+	static char paths[VICTIMS][64];
+	static struct life *lives[VICTIMS];
+	struct model *m = model_new(64 << 20);
+	struct interrupted v = { .source = &net };
+	const struct tick *t;
+	uint64_t from;
+
+	for (int i = 0; i < VICTIMS; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "/kubepods.slice/kubepods-burstable.slice/pod%05d", i);
+		pods[i] = (struct cgroup){ .id = 10 + i, .path = paths[i], .parent = &root, .depth = 1 };
+		lives[i] = tick_life(m, 1 + i, "server", &pods[i]);
+	}
+	tick_begin_at(m, SEC);
+	for (int i = 0; i < VICTIMS; i++)
+		assert_int_equal(model_idle(m, lives[i], STATE_SLEEP), 0);
+	t = tick_end(m);
+	from = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (int i = 0; i < VICTIMS; i++) {
+		const struct event e = { .at = SEC / 2 + 100 * i, .kind = RING_IRQ, .source = 3, .off_ns = 20, .tid = 1 + i };
+
+		assert_int_equal(interrupted_event(&v, 1, &e), 0);
+	}
+	assert_int_equal(interrupted_done(&v, t), 0);
+	assert_true(clock_ns(CLOCK_THREAD_CPUTIME_ID) - from < VICTIMS_NS);
+	assert_int_equal(v.nr_cgroups, VICTIMS);
+	assert_string_equal(v.cgroups[VICTIMS - 1].path, paths[VICTIMS - 1]);
+	interrupted_fini(&v);
+	tick_put(t);
+	for (int i = 0; i < VICTIMS; i++)
+		model_life_end(m, lives[i]);
+	model_free(m);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(irq_history_the_longest_come_first),
@@ -301,5 +343,6 @@ int main(void)
 		  cmocka_unit_test(interrupted_are_summed_by_thread_and_cgroup),
 		  cmocka_unit_test(interrupted_names_at_that_time),
 		  cmocka_unit_test(interrupted_time_is_without_that_of_nested_ones),
-		  cmocka_unit_test(interrupted_one_after_many_others_is_whole));
+		  cmocka_unit_test(interrupted_one_after_many_others_is_whole),
+		  cmocka_unit_test(interrupted_many_are_summed_in_no_time));
 }
