@@ -53,8 +53,6 @@ int subsecond_start(struct subsecond *s, enum subsecond_metric metric, uint64_t 
 void subsecond_fini(struct subsecond *s)
 {
 	free(s->parts);
-	free(s->turns);
-	free(s->merged);
 	free(s->runs);
 	free(s->blocks);
 	map_fini(&s->waiting);
@@ -185,6 +183,15 @@ static int pair_turns(struct subsecond *s)
 	return err;
 }
 
+/* The first read has those of minutes, the others those of a second. */
+static void free_turns(struct subsecond *s)
+{
+	free(s->turns);
+	free(s->merged);
+	s->turns = s->merged = NULL;
+	s->nr_turns = s->turns_room = 0;
+}
+
 /* Adds the D states whose switch may not have been read. */
 static void add_blocks(struct subsecond *s)
 {
@@ -227,7 +234,7 @@ int subsecond_read(struct subsecond *s, const struct source *source, uint64_t un
 	for (uint64_t second = from; second < until; second++)
 		memset(parts_of(s, second), 0, SUBSECOND_PARTS * sizeof(*s->parts));
 	s->until = until;
-	s->nr_turns = s->nr_runs = s->nr_blocks = 0;
+	s->nr_runs = s->nr_blocks = 0;
 	s->cpu = -1;
 	err = source->recorded_events(source->arg, from * SEC, until * SEC, &since, on_event, s);
 	if (gap || since > from * SEC) { /* events were not read: threads that ran since would still count as waiting */
@@ -236,6 +243,7 @@ int subsecond_read(struct subsecond *s, const struct source *source, uint64_t un
 	}
 	if (!err)
 		err = pair_turns(s);
+	free_turns(s);
 	if (!err)
 		add_blocks(s);
 	for (uint64_t second = from; second < until; second++)

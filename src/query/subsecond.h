@@ -42,7 +42,7 @@ struct subsecond {
 	uint64_t since;          /* CLOCK_BOOTTIME ns: all events from then to the end of the range were read */
 	struct map waiting;      /* SUBSECOND_RUNQ: tid -> start of its wait, ns << 1 | it was blocked since;
 				  * SUBSECOND_D: tid -> start of its D state */
-	struct subsecond_turn *turns, *merged; /* of the range being read, CPU by CPU */
+	struct subsecond_turn *turns, *merged; /* of the range being read, CPU by CPU; NULL afterwards */
 	size_t nr_turns, turns_room;
 	size_t *runs;            /* start of each CPU's turns */
 	size_t nr_runs, runs_room;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
+#include <malloc.h>
 #include <time.h>
 
 #include "query/source.h"
@@ -277,6 +278,36 @@ TEST(subsecond, what_is_not_known)
 	subsecond_fini(&s);
 }
 
+#define MANY 100000
+
+static int report_many(void *arg, uint64_t from, uint64_t to, uint64_t *since,
+		       int (*fn)(void *fn_arg, int cpu, const struct event *e), void *fn_arg)
+{
+	int err = 0;
+
+	(void)arg;
+	*since = from;
+	for (uint64_t i = 0; i < MANY && !err; i++)
+		err = fn(fn_arg, 0, &(struct event){ .at = from + i * ((to - from) / MANY), .kind = RING_WAKING, .tid = 7 });
+	return err;
+}
+
+/* Millions of events can be read at first, when the view is opened, which stays open. */
+TEST(subsecond, memory_is_free_after_each_read)
+{
+	const struct source host = { .recorded_events = report_many };
+	struct subsecond s = { 0 };
+	struct mallinfo2 before, after;
+
+	assert_int_equal(subsecond_start(&s, SUBSECOND_RUNQ, 10), 0);
+	before = mallinfo2();
+	assert_int_equal(subsecond_read(&s, &host, 20), 0);
+	after = mallinfo2();
+	assert_true(subsecond_known(&s, 19));
+	assert_within(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd, 0, MANY);
+	subsecond_fini(&s);
+}
+
 TEST(subsecond, ranges)
 {
 	static const struct subsecond_range r = { 10, 12, 100 * MS, 200 * MS };
@@ -309,5 +340,6 @@ int main(void)
 		  cmocka_unit_test(subsecond_d_states_that_began_before_all_rings_are_complete),
 		  cmocka_unit_test(subsecond_d_states_without_a_block),
 		  cmocka_unit_test(subsecond_d_states_longer_than_it_keeps),
-		  cmocka_unit_test(subsecond_what_is_not_known), cmocka_unit_test(subsecond_ranges));
+		  cmocka_unit_test(subsecond_what_is_not_known), cmocka_unit_test(subsecond_memory_is_free_after_each_read),
+		  cmocka_unit_test(subsecond_ranges));
 }
