@@ -45,7 +45,7 @@ static void forget(struct latency_contributors *p)
 		free(p->at[i]);
 	}
 	p->nr = 0;
-	p->count = p->ns = 0;
+	p->all = p->count = p->ns = 0;
 	map_fini(&p->of);
 }
 
@@ -292,6 +292,8 @@ static int find_in(struct latency_contributors *p, const struct tick *any, uint6
 
 	if (!t)
 		return 0;
+	for (int slot = p->range.low; slot <= p->range.high; slot++)
+		p->all += t->hist[p->range.kind].n[slot];
 	switch (hists[p->range.kind].owner) {
 	case HIST_OF_THREADS:
 		return tick_threads(any, seq, add_threads, p);

@@ -47,7 +47,8 @@ struct latency_contributors {
 	size_t nr, room;
 	struct map of;
 	struct latency_range range;
-	uint64_t count, ns;
+	uint64_t all;           /* number of durations in the range, including those of unknown threads */
+	uint64_t count, ns;     /* of the contributors */
 };
 
 /* latency_contributors_find - the owners of the durations in @r; @any is any tick. Runqueue waits cost 0.2 us per
@@ -74,9 +75,8 @@ bool latency_is_irq(enum hist_id kind);
 void latency_range_text(const struct latency_range *r, char *buf, size_t size);
 void latency_time_text(const struct latency_range *r, const struct tick *any, char *buf, size_t size);
 
-/* latency_contributors_text - "41 waits, 7 threads: api-worker 61% search 30%" of their time. @all: number of
- * durations in the range, including those of unknown threads: "487 sleeps; threads known for 185, 7 threads:
- * ...". */
-void latency_contributors_text(const struct latency_contributors *p, uint64_t all, char *buf, size_t size);
+/* latency_contributors_text - "41 waits, 7 threads: api-worker 61% search 30%" of their time; "487 sleeps; threads
+ * known for 185, 7 threads: ...". */
+void latency_contributors_text(const struct latency_contributors *p, char *buf, size_t size);
 
 #endif

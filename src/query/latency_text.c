@@ -51,17 +51,17 @@ void latency_time_text(const struct latency_range *r, const struct tick *any, ch
 	snprintf(buf, size, "%s-%s", from, to);
 }
 
-void latency_contributors_text(const struct latency_contributors *p, uint64_t all, char *buf, size_t size)
+void latency_contributors_text(const struct latency_contributors *p, char *buf, size_t size)
 {
 	bool irq = latency_is_irq(p->range.kind);
 	char count[16], name[80];
 	size_t used;
 
-	format_value(count, sizeof(count), UNIT_COUNT, all, 0);
-	used = snprintf(buf, size, "%s %s", count, hist_word(p->range.kind, all));
-	if (all && !p->nr && used < size)
+	format_value(count, sizeof(count), UNIT_COUNT, p->all, 0);
+	used = snprintf(buf, size, "%s %s", count, hist_word(p->range.kind, p->all));
+	if (p->all && !p->nr && used < size)
 		used += snprintf(buf + used, size - used, ", threads unknown");
-	if (p->nr && p->count < all && used < size) {
+	if (p->nr && p->count < p->all && used < size) {
 		format_value(count, sizeof(count), UNIT_COUNT, p->count, 0);
 		used += snprintf(buf + used, size - used, "; threads known for %s", count);
 	}

@@ -397,11 +397,12 @@ TEST(latency_range, texts)
 		assert_string_equal(text, c->want);
 	}
 	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
-	latency_contributors_text(&p, 33, text, sizeof(text));
+	latency_contributors_text(&p, text, sizeof(text));
 	assert_string_equal(text, "33 waits, 2 threads: a 91% b 9%");
 	r.low = r.high = 30;
 	assert_int_equal(latency_contributors_find(&p, g.t, &r), 0);
-	latency_contributors_text(&p, 1, text, sizeof(text));
+	p.all = 1;
+	latency_contributors_text(&p, text, sizeof(text));
 	assert_string_equal(text, "1 wait, threads unknown");
 	drop(&g);
 	latency_contributors_fini(&p);

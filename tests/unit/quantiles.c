@@ -170,10 +170,11 @@ static void known(int all, const char *wanted)
 {
 	struct life life = { .comm = "api" };
 	struct latency_contributor who = { .life = life, .count = 185, .ns = 1000 }, *list[] = { &who };
-	const struct latency_contributors p = { .at = list, .nr = 1, .count = 185, .ns = 1000, .range = { .kind = HIST_SLEEP } };
+	const struct latency_contributors p = { .at = list, .nr = 1, .count = 185, .ns = 1000, .all = all,
+						.range = { .kind = HIST_SLEEP } };
 	char text[256];
 
-	latency_contributors_text(&p, all, text, sizeof(text));
+	latency_contributors_text(&p, text, sizeof(text));
 	assert_string_equal(text, wanted);
 }
 

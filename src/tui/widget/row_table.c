@@ -11,6 +11,7 @@
 #include "query/filter.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
+#include "util/hash.h"
 #include "util/text.h"
 
 /* Rows of a screen whose command lines are read: more than any terminal has. */
@@ -126,19 +127,26 @@ void row_table_begin(struct row_table *t, const struct view_context *c)
 	table_begin(&t->table, &row_kind, t);
 }
 
-/* Running times of the last ticks, for the visible rows. */
+/* Running times of the last ticks, for the visible rows: read once, as the history of a paused screen goes on. */
 static void fill_past(struct row_table *t, const struct view_context *c)
 {
-	size_t nr = t->table.list.nr - t->table.list.top, height = c->height > 1 ? c->height - 1 : 0;
+	const struct list *l = &t->table.list;
+	size_t nr = l->nr - l->top, height = c->height > 1 ? c->height - 1 : 0;
+	uint64_t key = hash_add(0, c->nr_shown);
 
 	nr = nr < height ? nr : height;
+	for (size_t i = 0; i < nr; i++)
+		key = hash_add(key, (uintptr_t)l->items[l->top + i]);
+	if (key == t->past_key)
+		return;
+	t->past_key = key;
 	if (nr > t->past_room) {
 		free(t->past);
 		t->past = calloc(nr, COLUMNS_PAST * sizeof(*t->past));
 		t->past_room = t->past ? nr : 0;
 	}
 	if (nr && nr <= t->past_room &&
-	    tick_history(c->tick, (const struct row **)t->table.list.items + t->table.list.top, nr, COLUMNS_PAST, t->past))
+	    tick_history(c->tick, (const struct row **)l->items + l->top, nr, COLUMNS_PAST, t->past))
 		memset(t->past, 0xff, nr * COLUMNS_PAST * sizeof(*t->past)); /* VALUE_NA */
 }
 

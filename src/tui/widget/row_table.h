@@ -20,6 +20,7 @@ struct row_table {
 	int pan;
 	struct values *past; /* of the visible rows */
 	size_t past_room;
+	uint64_t past_key;   /* hash of these and of struct view_context.nr_shown */
 	const char *id_title;
 	row_name *name;      /* NULL: no tree */
 	struct tree tree;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Durations of waits, sleeps and interrupts over the remembered refreshes: a heatmap of their numbers by length, and
  * the contributors to a range. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -25,6 +26,7 @@ struct latency_view {
 	struct hist sum;      /* of the shown columns */
 	uint64_t max_ns;         /* the longest of them; VALUE_NA: not known */
 	int known;               /* number of remembered columns */
+	uint64_t nr_shown;       /* struct view_context.nr_shown of map, sum, max_ns and known; 0: of another kind */
 	struct latency_contributors contributors;
 	struct latency_table list;
 };
@@ -90,7 +92,6 @@ static void fill(struct latency_view *s, const struct view_context *c)
 		for (int row = 0; row < h->rows; row++)
 			*heatmap_cell(h, column, row) = t->hist[s->kind].n[h->low + row];
 	}
-	heatmap_done(h);
 }
 
 static void sum_up(struct latency_view *s, const struct tick *shown, uint64_t first)
@@ -138,17 +139,21 @@ static int find_parties(struct latency_view *s, const struct view_context *c)
 static int latency_update(void *state, const struct view_context *c)
 {
 	struct latency_view *s = state;
-	uint64_t columns = columns_shown(c);
-	int err;
+	uint64_t columns = columns_shown(c), first;
 
 	if (c->tick->seq < columns)
 		columns = c->tick->seq;
-	s->map.unit = 1;
-	sum_up(s, c->tick, c->tick->seq - columns + 1);
-	err = shape(s, c, c->tick->seq - columns + 1, columns);
-	if (err)
-		return err;
-	fill(s, c);
+	first = c->tick->seq - columns + 1;
+	if (s->nr_shown != c->nr_shown || s->map.columns != (int)columns) {
+		s->map.unit = 1;
+		s->nr_shown = 0;
+		sum_up(s, c->tick, first);
+		if (shape(s, c, first, columns))
+			return -ENOMEM;
+		fill(s, c);
+		s->nr_shown = c->nr_shown;
+	}
+	heatmap_done(&s->map);
 	return find_parties(s, c);
 }
 
@@ -242,25 +247,17 @@ static void quantiles_text(const struct latency_view *s, char *buf, size_t size)
 	snprintf(buf, size, "p50 ~%s  p90 ~%s  p99 ~%s  max %s  n %s in %d refresh%s", p50, p90, p99, max, n, s->known, many);
 }
 
-/* Number of all durations in the range, with or without a known owner. */
-static uint64_t count(const struct latency_range *r, const struct tick *any)
-{
-	uint64_t sum = 0;
-
-	for (uint64_t seq = r->first; seq <= r->last; seq++) {
-		const struct tick *t = tick_head(any, seq);
-
-		for (int slot = r->low; t && slot <= r->high; slot++)
-			sum += t->hist[r->kind].n[slot];
-	}
-	return sum;
-}
-
 static uint64_t age(const struct view_context *c, uint64_t seq)
 {
 	const struct tick *t = tick_head(c->tick, seq);
 
 	return t ? c->newest->boottime_ns - t->boottime_ns : UINT64_MAX;
+}
+
+/* Whether contributors can be searched: what was found earlier is shown longer. */
+static bool is_remembered(const struct latency_view *s, const struct view_context *c)
+{
+	return tick_head(c->tick, s->contributors.range.last);
 }
 
 /* The cell or the range, and its contributors. */
@@ -269,7 +266,10 @@ static void selection_text(const struct latency_view *s, const struct view_conte
 	struct latency_range r = range_of(s);
 	char whose[512], range[40], when[64];
 
-	latency_contributors_text(&s->contributors, count(&r, c->tick), whose, sizeof(whose));
+	if (s->contributors.all || is_remembered(s, c))
+		latency_contributors_text(&s->contributors, whose, sizeof(whose));
+	else
+		snprintf(whose, sizeof(whose), "not remembered");
 	latency_range_text(&r, range, sizeof(range));
 	heatmap_when(&s->map, age(c, r.first), age(c, r.last), when, sizeof(when));
 	snprintf(buf, size, "%s %s: %s", when, range, whose);
@@ -308,6 +308,7 @@ static bool latency_act(void *state, enum action a, const struct view_context *c
 	if (a != ACTION_HEAT_METRIC)
 		return s->map.columns && heatmap_act(&s->map, a);
 	s->kind = (s->kind + 1) % HIST_COUNT;
+	s->nr_shown = 0;
 	s->map.moved = false;
 	s->map.range = HEAT_NONE;
 	return true;
@@ -324,6 +325,10 @@ static bool latency_open(void *state, enum action a, const struct view_context *
 	}
 	if (a != ACTION_ENTER && a != ACTION_FLAME)
 		return false;
+	if (!is_remembered(s, c)) {
+		c->notice(c->notice_arg, "these refreshes are not remembered any more");
+		return true;
+	}
 	if (!s->contributors.nr) {
 		c->notice(c->notice_arg, hists[s->kind].unknown ? hists[s->kind].unknown : "there are none");
 		return true;
