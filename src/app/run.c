@@ -75,11 +75,13 @@ static bool on_forget(void *arg, const uint32_t *ids, size_t nr)
 void run_fetch_names(void *arg)
 {
 	struct systop *s = arg;
+	bool arrived;
 
 	helper_work();
 	collect_files(s->collect, on_file, s);
 	collect_blocked_work(s->collect);
-	if (collect_commands_work(s->collect) && s->tui)
+	arrived = collect_commands_work(s->collect) | collect_facts_work(s->collect);
+	if (arrived && s->tui)
 		tui_draw(s->tui);
 	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
 		names_table(s->names, file);

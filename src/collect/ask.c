@@ -110,6 +110,11 @@ const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, c
 	return facts_of(c->facts, tgid, cgroup);
 }
 
+bool collect_facts_work(struct collect *c)
+{
+	return facts_work(c->facts);
+}
+
 const char *collect_package(struct collect *c, const char *path, const struct file_key *key)
 {
 	return facts_package(c->facts, path, key);

@@ -127,8 +127,10 @@ uint32_t collect_blocked(const struct collect *c);
 const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, const struct cgroup *cgroup);
 
 /* collect_package - the package with the debug information of the file @path, "": there is none; asks for it. NULL: not known
- * yet. */
+ * yet.
+ * collect_facts_work - takes the answers to both; call it now and then. Returns whether to draw the screen: see facts_work(). */
 const char *collect_package(struct collect *c, const char *path, const struct file_key *key);
+bool collect_facts_work(struct collect *c);
 
 /* collect_memory_want - the memory of these processes is shown: the next tick reads it, even if none of their threads ran. */
 void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr);

@@ -73,18 +73,6 @@ static int facts_open(struct collect *c)
 	return c->facts ? 0 : -ENOMEM;
 }
 
-static bool facts_row_due(const struct collect *c)
-{
-	return facts_due(c->facts);
-}
-
-static int facts_follow(struct collect *c, bool changed)
-{
-	(void)changed;
-	facts_work(c->facts);
-	return 0;
-}
-
 static void facts_row_health(const struct collect *c, struct health *h)
 {
 	facts_health(c->facts, h);
@@ -93,7 +81,5 @@ static void facts_row_health(const struct collect *c, struct health *h)
 const struct collector collector_facts = {
 	.name = "memory facts",
 	.open = facts_open,
-	.due = facts_row_due,
-	.follow = facts_follow,
 	.health = facts_row_health,
 };

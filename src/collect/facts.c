@@ -20,6 +20,7 @@
 /* A process whose tables take longer is left alone: systop does not wait for the answer. */
 #define TIMEOUT_NS 2000000000ULL
 #define AGAIN_NS 5000000000ULL
+#define OLD_NS (2 * AGAIN_NS)
 
 /* Time to look for a package: what was read so far is cached at the next request. */
 #define PACKAGE_NS 1000000000ULL
@@ -31,6 +32,7 @@ struct facts {
 	struct facts_request wanted, asked; /* about what the screen shows; the helper's last request */
 	uint64_t asked_at;                  /* CLOCK_MONOTONIC ns; 0: not yet */
 	bool known;                         /* the answer is to the request in wanted */
+	bool unasked;                       /* the helper was not ready for it */
 	struct facts_answer answer;
 	uint64_t failed;
 };
@@ -76,8 +78,15 @@ static bool is_due(const struct facts *f, uint64_t now)
 static void ask(struct facts *f)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool ready;
 
-	if (worker_busy(&f->worker) || !is_due(f, now) || !worker_ready(&f->worker))
+	if (worker_busy(&f->worker) || !is_due(f, now))
+		return;
+	if (now - f->asked_at > OLD_NS)
+		f->known = false;
+	ready = worker_ready(&f->worker);
+	f->unasked = !ready && !f->worker.off;
+	if (!ready)
 		return;
 	f->asked = f->wanted;
 	f->asked_at = now;
@@ -120,16 +129,13 @@ const char *facts_package(struct facts *f, const char *path, const struct file_k
 	return a->err ? "" : a->package;
 }
 
-bool facts_due(const struct facts *f)
-{
-	return worker_busy(&f->worker);
-}
-
-void facts_work(struct facts *f)
+bool facts_work(struct facts *f)
 {
 	struct facts_answer answer;
 	int got = worker_answer(&f->worker, &answer, sizeof(answer), NULL);
+	bool unasked = f->unasked;
 
+	f->unasked = false;
 	if (got == (int)sizeof(answer) && worker_busy(&f->worker)) {
 		worker_done(&f->worker);
 		if (is_same(&f->wanted, &f->asked)) {
@@ -140,7 +146,10 @@ void facts_work(struct facts *f)
 	} else if (got != -EAGAIN || worker_late(&f->worker)) {
 		f->failed += worker_busy(&f->worker);
 		worker_failed(&f->worker); /* also when it ends without a request: the next one starts another */
+	} else {
+		return unasked;
 	}
+	return true;
 }
 
 void facts_health(const struct facts *f, struct health *h)

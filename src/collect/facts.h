@@ -22,9 +22,9 @@ const struct memory_facts *facts_of(struct facts *f, pid_t tgid, const struct cg
 /* facts_package - the package with the debug information of the file @path, "": there is none. NULL: not known yet. */
 const char *facts_package(struct facts *f, const char *path, const struct file_key *key);
 
-/* facts_work - takes the answer; call it now and then. */
-bool facts_due(const struct facts *f);
-void facts_work(struct facts *f);
+/* facts_work - takes the answer; call it now and then. Returns whether to draw the screen, which has the answer now or can
+ * request it now. */
+bool facts_work(struct facts *f);
 
 void facts_health(const struct facts *f, struct health *h);
 

@@ -136,6 +136,21 @@ def policy():
         program.kill()
 
 
+def page_tables_between_refreshes():
+    """Page tables are shown when a helper has read them, and not only by the next refresh."""
+    with subprocess.Popen(["sleep", "60"]) as one, subprocess.Popen(["sleep", "60"]) as two, Terminal(100, 40) as t:
+        t.start("-d", "60", "-p", f"{one.pid},{two.pid}", "--view", "threads")
+        t.keys("N", "g", "Enter")
+        t.wait(r"^page tables: .*\(PSS\)$")
+        t.keys("q")
+        time.sleep(2)  # what else is read at first draws the screen, too
+        t.keys("j", "Enter")
+        t.wait(rf"^process +sleep, pid {two.pid},")
+        t.wait(r"^page tables: .*\(PSS\)$")
+        one.kill()
+        two.kill()
+
+
 def detail_of_one_that_ended():
     """A process that waited has ended: its detail shows the last refresh that has it, and its flamegraph is its own."""
     loads = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2)]
@@ -404,6 +419,7 @@ def main():
     tap.case("the past of a process that ended", past_of_one_that_ended)
     tap.case("the detail of a process that ended", detail_of_one_that_ended)
     tap.case("policy and priority", policy)
+    tap.case("page tables between refreshes", page_tables_between_refreshes)
     tap.case("the flamegraph of a process that ended", flame_of_one_that_ended)
     tap.case("cgroups in scope", cgroups_in_scope)
     tap.case("filter", filters)
