@@ -21,11 +21,13 @@ static void update(struct containers *c, struct cgroups *cgroups)
 
 void belongs_update(struct belongs *b, struct containers *c, struct cgroups *cgroups)
 {
-	if (b->changes == changes(cgroups) && b->generation == containers_generation(c))
+	uint64_t generation = containers_generation(c); /* names that arrive meanwhile are given the next time */
+
+	if (b->changes == changes(cgroups) && b->generation == generation)
 		return;
 	b->changes = changes(cgroups);
+	b->generation = generation;
 	update(c, cgroups);
 	if (cgroups_limits(cgroups))
 		update(c, cgroups_limits(cgroups));
-	b->generation = containers_generation(c);
 }
