@@ -322,6 +322,10 @@ static void want_sleepers(void *arg)
 static void want_commands(void *arg, const pid_t *tgids, size_t nr)
 {
 	collect_commands_want(((struct services *)arg)->collect, tgids, nr);
+}
+
+static void want_memory(void *arg, const pid_t *tgids, size_t nr)
+{
 	collect_memory_want(((struct services *)arg)->collect, tgids, nr);
 }
 
@@ -376,6 +380,7 @@ void services_init(struct host *h, struct services *from)
 	h->arg = from;
 	h->want_sleepers = want_sleepers;
 	h->want_commands = want_commands;
+	h->want_memory = want_memory;
 	h->freeze_commands = freeze_commands;
 	h->memory_facts = memory_facts;
 	h->package = package;

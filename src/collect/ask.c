@@ -122,8 +122,7 @@ const char *collect_package(struct collect *c, const char *path, const struct fi
 
 void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++)
-		slots_want_memory(c->sched, tgids[i]);
+	slots_want_memory(c->sched, tgids, nr);
 }
 
 void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr)

@@ -132,7 +132,7 @@ const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, c
 const char *collect_package(struct collect *c, const char *path, const struct file_key *key);
 bool collect_facts_work(struct collect *c);
 
-/* collect_memory_want - the memory of these processes is shown: the next tick reads it, even if none of their threads ran. */
+/* collect_memory_want - see slots_want_memory(). */
 void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr);
 
 /* collect_commands_want - the command lines of these processes are needed now: those that were not read for two seconds

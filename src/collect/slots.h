@@ -85,8 +85,8 @@ struct life *slots_shown_life(void *slots, uint32_t index);
 const uint32_t *slots_queued(const struct slots *s);
 const uint32_t *slots_running(const struct slots *s);
 
-/* slots_want_memory - the next tick reads the memory of this process, even if none of its threads runs. */
-void slots_want_memory(struct slots *s, pid_t tgid);
+/* slots_want_memory - the memory of these processes is shown now: the next tick reads it, even if none of their threads runs. */
+void slots_want_memory(struct slots *s, const pid_t *tgids, size_t nr);
 
 /* slots_loss - adds the losses here since the start, by cause. */
 void slots_loss(const struct slots *s, uint64_t loss[LOSS_COUNT]);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What threads read and wrote, and the memory of their processes: read by a program (usages.h), at each tick. */
+#include <string.h>
+
 #include "collect/slots_internal.h"
 #include "collect/usages.h"
 #include "model/model.h"
@@ -121,8 +123,8 @@ void slots_memory(struct slots *s, uint64_t now)
 		look -= memory_some(s, used, look, before, now);
 }
 
-void slots_want_memory(struct slots *s, pid_t tgid)
+void slots_want_memory(struct slots *s, const pid_t *tgids, size_t nr)
 {
-	if (s->nr_memory_wanted < MEMORY_WANTED)
-		s->memory_wanted[s->nr_memory_wanted++] = tgid;
+	s->nr_memory_wanted = nr < MEMORY_WANTED ? nr : MEMORY_WANTED;
+	memcpy(s->memory_wanted, tgids, s->nr_memory_wanted * sizeof(*tgids));
 }

@@ -255,6 +255,13 @@ static const char *scene_package(void *arg, uint64_t frame)
 	return "nginx-dbgsym";
 }
 
+static void scene_want_memory(void *arg, const pid_t *tgids, size_t nr)
+{
+	(void)arg;
+	(void)tgids;
+	(void)nr;
+}
+
 static void scene_want_commands(void *arg, const pid_t *tgids, size_t nr)
 {
 	(void)arg;
@@ -300,6 +307,7 @@ const struct host scene_host = {
 	.cpu_hz = scene_cpu_hz,
 	.want_sleepers = scene_want_sleepers,
 	.package = scene_package,
+	.want_memory = scene_want_memory,
 	.want_commands = scene_want_commands,
 	.freeze_commands = scene_freeze_commands,
 	.memory_facts = scene_memory_facts,

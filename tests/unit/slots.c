@@ -912,6 +912,30 @@ static void memory_in_long_intervals(void **state)
 	usages_free(usages);
 }
 
+/* Before others' the memory of the processes that the screen shows now is read, however often it showed others before. */
+static void memory_on_the_screen(void **state)
+{
+	struct usages *usages = usages_new(&(struct usages_memory){ .asked = usage_asked });
+	const pid_t before = SLOTS - 2, at = SLOTS - 1;
+
+	(void)state;
+	assert_non_null(usages);
+	slots_usage(slots, usages);
+	for (int i = 1; i < SLOTS; i++)
+		born(i);
+	second();
+	now += 99 * SEC;
+	second();
+	memset(nr_read_of, 0, sizeof(nr_read_of));
+	for (int i = 0; i < SLOTS; i++)
+		slots_want_memory(slots, &before, 1);
+	slots_want_memory(slots, &at, 1);
+	second();
+	assert_true(nr_read_of[at]);
+	assert_int_equal(nr_read_of[before], 0);
+	usages_free(usages);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -942,6 +966,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(born_while_seeding, begin, end),
 		cmocka_unit_test_setup_teardown(ends_out_of_scope, begin, end),
 		cmocka_unit_test_setup_teardown(memory_in_long_intervals, begin, end),
+		cmocka_unit_test_setup_teardown(memory_on_the_screen, begin, end),
 		cmocka_unit_test(io),
 	};
 

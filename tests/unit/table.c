@@ -154,9 +154,18 @@ TEST(table, columns_by_the_width_of_the_screen)
 	table_fini(&t);
 }
 
+static size_t nr_wanted; /* processes whose memory is wanted */
+
+static void want_memory(void *arg, const pid_t *tgids, size_t nr)
+{
+	(void)arg;
+	(void)tgids;
+	nr_wanted = nr;
+}
+
 static void rows_setup(struct view_context *c, struct settings *settings)
 {
-	static struct host host;
+	static const struct host host = { .want_memory = want_memory };
 	char error[64];
 
 	settings_default(settings);
@@ -174,6 +183,22 @@ static void show_rows(struct row_table *t, const struct view_context *c, const s
 	row_table_begin(t, c);
 	assert_int_equal(list_add_all(&t->table.list, rows, nr, sizeof(*rows)), 0);
 	row_table_update(t, c, false);
+}
+
+/* The memory of the processes on the screen is wanted, also if their command lines are not shown. */
+TEST(table, memory_of_visible_rows)
+{
+	static struct process process = { .tgid = 7 };
+	static struct values values;
+	const struct row row = { .kind = ROW_PROCESS, .number = 7, .process = &process, .values = &values, .own = &values };
+	struct row_table t = { .which = TABLE_PROCESSES };
+	struct settings settings;
+	struct view_context c;
+
+	rows_setup(&c, &settings);
+	show_rows(&t, &c, &row, 1);
+	assert_int_equal(nr_wanted, 1);
+	row_table_fini(&t);
 }
 
 /* By a column that the table lacks rows are in the order of their numbers, as the screen says, also if it was inverted. */
@@ -278,6 +303,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(table_sorts_by_its_columns), cmocka_unit_test(table_clicks_on_titles_and_rows),
 		  cmocka_unit_test(table_selection_and_search),
 		  cmocka_unit_test(table_columns_by_the_width_of_the_screen),
+		  cmocka_unit_test(table_memory_of_visible_rows),
 		  cmocka_unit_test(table_order_by_a_column_that_it_lacks),
 		  cmocka_unit_test(table_rows_of_a_thread_that_was_moved),
 		  cmocka_unit_test(table_a_moved_thread_keeps_its_held_place));

@@ -29,7 +29,9 @@ struct host {
 	int (*user_find)(const char *name, unsigned int *uid);
 	/* Requests the stacks of sleeping threads: repeated at each tick that needs them. */
 	void (*want_sleepers)(void *arg);
-	/* Reads the command lines of these processes, unless it just did. */
+	/* Has the next tick read the memory of these processes instead of those before. Reads their command lines, unless it
+	 * just did. */
+	void (*want_memory)(void *arg, const pid_t *tgids, size_t nr);
 	void (*want_commands)(void *arg, const pid_t *tgids, size_t nr);
 	/* While it is true, the known command lines that are shown stay as they are. */
 	void (*freeze_commands)(void *arg, bool frozen);

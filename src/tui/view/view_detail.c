@@ -113,8 +113,10 @@ static int detail_update(void *state, const struct view_context *c)
 
 	if (!s->row)
 		return err;
-	if (s->row->process)
+	if (s->row->process) {
+		c->host->want_memory(c->host->arg, &s->row->process->tgid, 1);
 		c->host->want_commands(c->host->arg, &s->row->process->tgid, 1);
+	}
 	for (int m = 0; m < METRIC_COUNT; m++)
 		stack_quality_begin(&s->stacks[m], &c->host->source);
 	tick_samples(s->tick, 1, add_quality, &(struct adding){ s, c });

@@ -14,8 +14,8 @@
 #include "util/hash.h"
 #include "util/text.h"
 
-/* Rows of a screen whose command lines are read: more than any terminal has. */
-#define COMMANDS_ON_SCREEN 512
+/* Rows of a screen whose memory and command lines are read: more than any terminal has. */
+#define ROWS_ON_SCREEN 512
 
 bool row_table_wants_all(const struct view_context *c)
 {
@@ -239,16 +239,18 @@ static void set_columns(struct row_table *t, const struct view_context *c)
 	}
 }
 
-/* Has the command lines of the visible rows read. */
-static void want_commands(const struct row_table *t, const struct view_context *c)
+/* Has the memory of the visible rows read, and their command lines, if these are shown. */
+static void want_processes(const struct row_table *t, const struct view_context *c)
 {
 	const struct list *l = &t->table.list;
-	pid_t tgids[COMMANDS_ON_SCREEN];
+	pid_t tgids[ROWS_ON_SCREEN];
 	size_t nr = 0;
 
-	for (size_t i = l->top; i < l->nr && i < l->top + c->height && nr < COMMANDS_ON_SCREEN; i++)
+	for (size_t i = l->top; i < l->nr && i < l->top + c->height && nr < ROWS_ON_SCREEN; i++)
 		tgids[nr++] = ((const struct row *)l->items[i])->process->tgid;
-	c->host->want_commands(c->host->arg, tgids, nr);
+	c->host->want_memory(c->host->arg, tgids, nr);
+	if (columns_has(&t->columns, COLUMN_COMMAND))
+		c->host->want_commands(c->host->arg, tgids, nr);
 }
 
 void row_table_update(struct row_table *t, const struct view_context *c, bool ordered)
@@ -259,8 +261,8 @@ void row_table_update(struct row_table *t, const struct view_context *c, bool or
 	table_sort(&t->table, c, c->height);
 	if (columns_has(&t->columns, COLUMN_PAST))
 		fill_past(t, c);
-	if (columns_has(&t->columns, COLUMN_COMMAND))
-		want_commands(t, c);
+	if (t->which != TABLE_CGROUPS)
+		want_processes(t, c);
 }
 
 /* --- Keys */
