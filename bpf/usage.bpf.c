@@ -69,9 +69,10 @@ static __always_inline bool has_counters(void)
 static __always_inline void usage_memory(struct task_struct *t, struct usage_memory *to)
 {
 	struct mm_struct *mm = VIEW_FIELD(t, mm), *m;
+	bool kthread = VIEW_FIELD(t, flags) & PF_KTHREAD;
 
-	to->rss = to->swap = USAGE_UNKNOWN;
-	if (!mm || !has_counters() || VIEW_FIELD(t, flags) & PF_KTHREAD)
+	to->rss = to->swap = mm || kthread ? USAGE_UNKNOWN : USAGE_NONE;
+	if (!mm || !has_counters() || kthread)
 		return;
 	m = VIEW(mm);
 	to->rss = COUNTER(m, USAGE_FILE) + COUNTER(m, USAGE_ANON) + COUNTER(m, USAGE_SHMEM);

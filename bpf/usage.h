@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 #define USAGE_UNKNOWN (~0ULL) /* this kernel does not count it */
+#define USAGE_NONE (~1ULL)    /* a thread that exits has no memory any more */
 
 /* As in /proc/PID/task/TID/io. */
 struct usage_io {
@@ -20,7 +21,7 @@ struct usage_io {
 /* Memory of the process, in pages: the kernel's counters, to which each CPU adds its changes in batches (see
  * collectors_usage.c). */
 struct usage_memory {
-	__u64 rss;  /* in RAM: anonymous, of files, and shared; USAGE_UNKNOWN: it has none, or the kernel counts otherwise */
+	__u64 rss;  /* in RAM: anonymous, of files, and shared; USAGE_NONE; USAGE_UNKNOWN: also of kernel threads */
 	__u64 swap;
 	__u64 batched; /* its counters are per CPU, see percpu_counter in the kernel; otherwise threads keep some changes */
 };

@@ -299,16 +299,15 @@ void slot_show_io(struct shown *shown, const struct usage_io *io, struct values 
 void slot_show_memory(const struct life *l, uint32_t index, const struct usage_memory *pages, uint64_t at)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
+	bool counted = pages->rss < USAGE_NONE, none = pages->rss == USAGE_NONE && model_lives_alone(l);
 	struct levels levels;
 
-	if (pages->rss == USAGE_UNKNOWN) {
-		model_levels(l, NULL, at, index);
-		return;
-	}
 	levels_unknown(&levels);
-	levels.v[METRIC_RSS - METRIC_LEVELS] = pages->rss * page;
-	levels.v[METRIC_SWAP - METRIC_LEVELS] = pages->swap * page;
-	model_levels(l, &levels, at, index);
+	if (counted) {
+		levels.v[METRIC_RSS - METRIC_LEVELS] = pages->rss * page;
+		levels.v[METRIC_SWAP - METRIC_LEVELS] = pages->swap * page;
+	}
+	model_levels(l, counted || none ? &levels : NULL, at, index);
 }
 
 static bool nothing(uint64_t v)

@@ -90,6 +90,9 @@ void model_levels(const struct life *l, const struct levels *levels, uint64_t at
 uint64_t model_levels_at(const struct life *l);
 uint32_t model_levels_by(const struct process *p);
 
+/* model_lives_alone - whether no other thread of its process lives. */
+bool model_lives_alone(const struct life *l);
+
 /* model_begin_early - starts the next tick before its interval has ended, with model_thread() for threads that have
  * ended: model_begin() then continues it. Others may read past ticks meanwhile, and threads may begin and end. Does
  * nothing if it was called already.

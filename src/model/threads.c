@@ -353,6 +353,11 @@ uint64_t model_levels_at(const struct life *l)
 	return ((const struct process_node *)l->process)->levels_at;
 }
 
+bool model_lives_alone(const struct life *l)
+{
+	return ((const struct process_node *)l->process)->living == 1;
+}
+
 /* Orphans reported at once. */
 #define ORPHANS_MAX 32
 

@@ -11,6 +11,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
+from fuse import Fuse  # noqa: E402
 from harness import DISK, GUEST, SYSTOP, Cgroup, Late, Systop, begin, load_path, mount_of, systop_lines  # noqa: E402
 
 MIB = 1 << 20
@@ -215,6 +216,30 @@ def in_turn():
     return f"after {took:.1f} s"
 
 
+def hangs_in_its_exit():
+    """A process that waits for a file system in its exit has freed its memory: it has none, not what it had."""
+    code = f"import os, sys; kept = os.urandom({64 * MIB}); file = os.open(sys.argv[1], os.O_RDONLY); " \
+           "print(flush=True); sys.stdin.read(); os._exit(0)"
+    with Fuse(load_path("nothing")) as fuse, Systop("--all", "-d", "0.3") as systop, \
+            subprocess.Popen([sys.executable, "-c", code, f"{fuse.mount}/nothing"], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE) as load:
+        try:
+            load.stdout.readline()
+            systop.skip()
+            systop.line()
+            assert process(systop.line(), load.pid)["rss_bytes"] >= 64 * MIB
+            fuse.stop("FLUSH")
+            load.stdin.close()
+            fuse.held(10)
+            end = time.monotonic() + 11
+            while (row := process(systop.line(), load.pid))["rss_bytes"] is not None:
+                assert time.monotonic() < end, f"still {row['rss_bytes']} bytes"
+            assert row["swap_bytes"] is None, row
+        finally:
+            fuse.stop("none")
+            load.kill()
+
+
 def unknown():
     """Kernel threads have no memory of their own; threads and the host have levels of their own nowhere."""
     line = systop_lines("--all", "-d", "0.2", "-n", "1")[0]
@@ -265,6 +290,10 @@ def main():
     else:
         tap.skip("what a cgroup is charged for", "no memory controller")
         tap.skip("a cgroup that was removed and made again", "no memory controller")
+    if os.path.exists("/dev/fuse"):
+        tap.case("a process that hangs in its exit has none", hangs_in_its_exit)
+    else:
+        tap.skip("a process that hangs in its exit has none", "no FUSE")
     tap.case("kernel threads have none", unknown)
     tap.case("memory and load of the host", host)
     tap.done()

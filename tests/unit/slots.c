@@ -75,6 +75,7 @@ int bpf_link__destroy(struct bpf_link *link)
 
 static struct usage usage_asked[USAGE_BATCH];
 static uint32_t nr_read, nr_read_of[SLOTS];
+static uint64_t rss; /* of each process */
 
 /* The program that reads what threads use, a slow one. */
 int bpf_prog_test_run_opts(int fd, struct bpf_test_run_opts *opts)
@@ -84,6 +85,7 @@ int bpf_prog_test_run_opts(int fd, struct bpf_test_run_opts *opts)
 	(void)fd;
 	for (uint32_t i = 0; i < ask->nr; i++) {
 		usage_asked[i].read = 1;
+		usage_asked[i].memory.rss = rss;
 		nr_read_of[usage_asked[i].slot]++;
 	}
 	nr_read += ask->nr;
@@ -905,7 +907,7 @@ static void memory_in_long_intervals(void **state)
 	/* what is on the screen is read each time */
 	memset(nr_read_of, 0, sizeof(nr_read_of));
 	for (int i = 1; i <= 3; i++) {
-		slots_want_memory(slots, SLOTS / 2);
+		slots_want_memory(slots, &(pid_t){ SLOTS / 2 }, 1);
 		second();
 		assert_int_equal(nr_read_of[SLOTS / 2], i);
 	}
@@ -933,6 +935,37 @@ static void memory_on_the_screen(void **state)
 	second();
 	assert_true(nr_read_of[at]);
 	assert_int_equal(nr_read_of[before], 0);
+	usages_free(usages);
+}
+
+/* A process whose last thread has no memory any more has none; while others live, the thread says nothing about it. */
+static void memory_of_one_that_exits(void **state)
+{
+	struct usages *usages = usages_new(&(struct usages_memory){ .asked = usage_asked });
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	(void)state;
+	assert_non_null(usages);
+	slots_usage(slots, usages);
+	born(1);
+	born(2)->tgid = 1;
+	born(3);
+	for (int i = 0; i < 4; i++) {
+		const struct tick *t;
+
+		now += 30 * SEC;
+		rss = i < 2 ? 5 : USAGE_NONE;
+		tick_begin_at(model, now);
+		assert_int_equal(slots_tick(slots, now), 0);
+		t = tick_end(model);
+		assert_int_equal(t->nr_processes, 2);
+		for (size_t at = 0; i % 2 && at < t->nr_processes; at++) {
+			const struct row *r = &t->processes[at];
+
+			assert_true(r->levels->v[METRIC_RSS - METRIC_LEVELS] == (i == 1 || r->number == 1 ? 5 * page : VALUE_NA));
+		}
+		tick_put(t);
+	}
 	usages_free(usages);
 }
 
@@ -967,6 +1000,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_out_of_scope, begin, end),
 		cmocka_unit_test_setup_teardown(memory_in_long_intervals, begin, end),
 		cmocka_unit_test_setup_teardown(memory_on_the_screen, begin, end),
+		cmocka_unit_test_setup_teardown(memory_of_one_that_exits, begin, end),
 		cmocka_unit_test(io),
 	};
 
