@@ -292,6 +292,39 @@ TEST(flame, stacks_that_are_read_late)
 	model_free(m);
 }
 
+static const struct symbol *named_frame(void *arg, uint64_t frame, uint32_t tgid)
+{
+	static struct symbol s = { "", "[kernel]", SYMBOL_KERNEL, true };
+
+	(void)tgid;
+	s.name = ((const char *const *)arg)[frame & 0xff];
+	return &s;
+}
+
+/* The locks of PREEMPT_RT sleep: the caller of the lock is the reason. */
+TEST(blocked, in_a_spinlock_of_preempt_rt)
+{
+	static const char *const stacks[][4] = {
+		{ "schedule_rtlock", "rtlock_slowlock_locked", "rt_spin_lock", "do_work" },
+		{ "rwbase_write_lock", "rt_write_lock", "rt_write_lock", "do_work" },
+		{ "__rwbase_read_lock", "rt_read_lock", "do_work", "main" },
+	};
+	static struct {
+		struct stack stack;
+		uint64_t frames[4];
+	} kernel = { .stack = { .nr = 4 },
+		     .frames = { FRAME_KERNEL, FRAME_KERNEL | 1, FRAME_KERNEL | 2, FRAME_KERNEL | 3 } };
+	const struct waiter w = { .at.kernel = &kernel.stack };
+
+	FOR_EACH(stack, stacks) {
+		const struct source source = { .arg = (void *)stack, .symbol = named_frame };
+		char where[40];
+
+		waiter_where(&w, &source, where, sizeof(where));
+		assert_string_equal(where, "do_work");
+	}
+}
+
 /* The longest interrupt is known: no quantile is above it. */
 TEST(latency_range, quantiles_up_to_the_longest)
 {
@@ -776,5 +809,6 @@ int main(void)
 		  cmocka_unit_test(pairs_of_a_process_that_moved),
 		  cmocka_unit_test(blocked_a_thread_with_two_names),
 		  cmocka_unit_test(blocked_thread_that_the_waker_interrupted_last),
-		  cmocka_unit_test(blocked_stacks_of_a_paused_screen));
+		  cmocka_unit_test(blocked_stacks_of_a_paused_screen),
+		  cmocka_unit_test(blocked_in_a_spinlock_of_preempt_rt));
 }
