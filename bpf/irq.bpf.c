@@ -91,10 +91,13 @@ VECTOR(call_function, IRQ_CAL, WAKE_IPI)
 VECTOR(call_function_single, IRQ_CAL, WAKE_IPI)
 VECTOR(irq_work, IRQ_IWI, WAKE_IPI)
 
-/* Whether the softirqs that run now are the thread's own work, and take nothing from it. */
+/* Whether the softirqs that run now are the thread's own work, and take nothing from it. With threaded interrupts,
+ * ktimers runs them, too. */
 static __always_inline bool in_ksoftirqd(const struct task_struct *t)
 {
-	return t->flags & PF_KTHREAD && *(__u64 *)t->comm == *(__u64 *)"ksoftirqd";
+	__u64 comm = *(__u64 *)t->comm;
+
+	return t->flags & PF_KTHREAD && (comm == *(__u64 *)"ksoftirqd" || comm == *(__u64 *)"ktimers/");
 }
 
 /* The running time of the current thread, without interrupts. */

@@ -3,7 +3,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -214,7 +213,7 @@ static int stacks_shown(void *state, const struct collector_thread *thread)
 	};
 
 	if (c)
-		t.softirqs = thread->life->flags & PF_KTHREAD && !strncmp(thread->life->comm, "ksoftirqd/", 10);
+		t.softirqs = life_runs_softirqs(thread->life);
 	if (c && slot_is_blocked(c)) {
 		t.blocked = slot_blocked(c);
 		t.blocked_ns = thread->now > c->since ? thread->now - c->since : 0;

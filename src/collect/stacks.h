@@ -45,7 +45,7 @@ struct stacks_thread {
 	uint64_t from;               /* and its start (accounting clock) */
 	uint64_t after, until;       /* earlier and later events of the slot are not its own; 0: all are */
 	uint64_t runq_ns;            /* its sum up to the interval's end */
-	bool softirqs;               /* it is ksoftirqd: softirqs there are its own time */
+	bool softirqs;               /* softirqs are its own work: life_runs_softirqs() */
 	uint64_t blocked_ns;         /* at the interval's end: duration of its block so far, 0: not blocked */
 	enum metric_id blocked;      /* the metric that this belongs to */
 };

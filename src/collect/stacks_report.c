@@ -76,8 +76,8 @@ static const enum metric_id counted[COUNT_IDS] = {
 #undef _
 };
 
-/* The thread's metric that the event belongs to; METRIC_NONE: an unknown kind. Softirqs in ksoftirqd are its own
- * running time: no interrupt took any of it. */
+/* The thread's metric that the event belongs to; METRIC_NONE: an unknown kind. Softirqs in ksoftirqd and
+ * ktimers are their own running time: no interrupt took any of it. */
 static enum metric_id metric_of(const struct stacks_thread *t, const struct stack_event *e)
 {
 	switch ((enum stack_kind)e->kind) {

@@ -53,8 +53,8 @@ struct stack_sample {
 	uint8_t wake_context; /* enum wake_context; WAKE_CONTEXTS: wakers are not recorded */
 	uint8_t metric;       /* enum metric_id of which it is a part */
 	uint8_t flags;        /* enum sample_note */
-	uint16_t irq;         /* of a sample: the interrupt it was taken in (irq.h) + 1; 0: none. Also set on a CPU,
-			       * in ksoftirqd */
+	uint16_t irq;         /* of a sample: the interrupt it was taken in (irq.h) + 1; 0: none. Also set where
+			       * life_runs_softirqs() */
 };
 
 typedef int sample_fn(void *arg, const struct stack_sample *s);

@@ -132,6 +132,9 @@ struct life {
 	struct block *block;       /* its last known block (model/sample.h), NULL: none */
 };
 
+/* life_runs_softirqs - whether it is a ksoftirqd or, with threaded interrupts, a ktimers. */
+bool life_runs_softirqs(const struct life *l);
+
 enum row_kind { ROW_THREAD, ROW_PROCESS, ROW_CGROUP };
 
 /* A cgroup's CPU limit, and its effect in the interval, from cpu.stat: VALUE_NA where there is none. */

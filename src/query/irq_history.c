@@ -102,15 +102,15 @@ void irq_history_gaps(const struct tick *t, struct irq_bursts *b)
 	}
 }
 
-/* At most one for each CPU. */
-static size_t find_ksoftirqds(const struct tick *t, const struct row **rows)
+/* At most two for each CPU. */
+static size_t find_softirq_threads(const struct tick *t, const struct row **rows)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < t->nr_active && nr < t->nr_cpus; i++) {
+	for (size_t i = 0; i < t->nr_active && nr < 2 * t->nr_cpus; i++) {
 		const struct life *l = t->active[i].thread;
 
-		if (l->flags & PF_KTHREAD && !strncmp(l->comm, "ksoftirqd/", 10))
+		if (life_runs_softirqs(l))
 			rows[nr++] = &t->active[i];
 	}
 	return nr;
@@ -136,8 +136,8 @@ static void add_longest_wait(const struct tick *t, const struct life *l, const s
 
 int irq_history_starved(const struct tick *t, struct irq_bursts *b)
 {
-	const struct row **rows = calloc(t->nr_cpus + 1, sizeof(*rows));
-	size_t nr = rows ? find_ksoftirqds(t, rows) : 0;
+	const struct row **rows = calloc(2 * t->nr_cpus + 1, sizeof(*rows));
+	size_t nr = rows ? find_softirq_threads(t, rows) : 0;
 	struct values *past = calloc(nr * IRQ_STARVED + 1, sizeof(*past));
 	int err = rows && past ? 0 : -ENOMEM;
 

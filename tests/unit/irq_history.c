@@ -173,6 +173,22 @@ TEST(irq_history, a_ksoftirqd_that_waited_is_remembered)
 	drop(&p);
 }
 
+TEST(irq_history, threads_that_run_softirqs)
+{
+	static const struct {
+		struct life life;
+		bool runs;
+	} cases[] = {
+		{ { .comm = "ksoftirqd/1", .flags = PF_KTHREAD }, true },
+		{ { .comm = "ktimers/12", .flags = PF_KTHREAD }, true },
+		{ { .comm = "ktimers/12" }, false },
+		{ { .comm = "kthreadd", .flags = PF_KTHREAD }, false },
+	};
+
+	FOR_EACH(c, cases)
+		assert_int_equal(life_runs_softirqs(&c->life), c->runs);
+}
+
 /* A thread, an idle CPU, an unknown thread; other sources and other events do not count. */
 TEST(interrupted, are_summed_by_thread_and_cgroup)
 {
@@ -340,6 +356,7 @@ int main(void)
 		  cmocka_unit_test(irq_history_time_of_refreshes_of_different_lengths),
 		  cmocka_unit_test(irq_history_short_and_unwatched_gaps_are_none),
 		  cmocka_unit_test(irq_history_a_ksoftirqd_that_waited_is_remembered),
+		  cmocka_unit_test(irq_history_threads_that_run_softirqs),
 		  cmocka_unit_test(interrupted_are_summed_by_thread_and_cgroup),
 		  cmocka_unit_test(interrupted_names_at_that_time),
 		  cmocka_unit_test(interrupted_time_is_without_that_of_nested_ones),
