@@ -17,6 +17,9 @@
 /* Size of the dictionary, chosen by the number of CPUs. Fixed at load. */
 extern const volatile __u32 stack_index_bits;
 
+/* Frames of the longest kernel stack that the kernel takes, at most STACK_KERNEL_MAX. Fixed at load. */
+extern const volatile __u32 stack_kernel_max;
+
 struct stacks_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -148,7 +151,7 @@ static __noinline __u32 stack_user(struct task_struct *t, struct cpu_slot *c, __
 /* stack_kernel - the id of the @nr kernel frames in @k. 0: lost, and counted as such. */
 __weak __noinline __u32 stack_kernel(struct frames *k, __u32 nr, struct cpu_slot *c)
 {
-	struct stack_new n = { .nr = nr, .end = nr < STACK_KERNEL_MAX ? STACK_COMPLETE : STACK_TOO_DEEP };
+	struct stack_new n = { .nr = nr, .end = nr < stack_kernel_max ? STACK_COMPLETE : STACK_TOO_DEEP };
 
 	if (!k || !c)
 		return 0;

@@ -388,7 +388,8 @@ static void take(struct blocked *b, const struct peek_answer *a)
 		read_later(b, r->slot);
 	model_block_stacks(k->block,
 			   stack_from(b, a->frames, r->nr_user, r->tgid, r->user_end, r->user_flags),
-			   stack_from(b, a->frames + r->nr_user, r->nr_kernel, 0, STACK_COMPLETE, 0),
+			   stack_from(b, a->frames + r->nr_user, r->nr_kernel, 0,
+				      r->nr_kernel < b->o.kernel_max ? STACK_COMPLETE : STACK_TOO_DEEP, 0),
 			   r->notes & STACK_NO_USER ? NOTE_NO_USER : 0);
 }
 

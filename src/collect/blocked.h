@@ -31,6 +31,7 @@ struct blocked_options {
 	void *arg;
 	struct shared *shared;
 	const struct unwind_file *files; /* mapped */
+	uint32_t kernel_max;   /* frames of the longest kernel stack */
 	uint32_t self_tgid, starter_tgid; /* systop and its helpers, which are left out; 0: none */
 };
 

@@ -146,6 +146,7 @@ static void stacks_configure(struct systop *skel, struct load *l)
 	uint32_t bits = stack_bits(online_count(l->online));
 
 	skel->rodata->stack_index_bits = bits;
+	skel->rodata->stack_kernel_max = samplers_depth();
 	skel->bss->shared.block_price_ns = BLOCK_PRICE_NS;
 	skel->bss->shared.counted_price_ns = COUNTED_PRICE_NS;
 	bpf_map__set_max_entries(skel->maps.stacks, 2 * STACK_HALF(bits));
@@ -419,6 +420,7 @@ static int blocked_open(struct collect *c)
 		.arg = c->sched,
 		.shared = c->shared,
 		.files = c->unwind_files,
+		.kernel_max = c->skel->rodata->stack_kernel_max,
 		.self_tgid = c->skel->rodata->self_tgid,
 		.starter_tgid = c->skel->rodata->starter_tgid,
 	};

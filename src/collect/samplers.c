@@ -15,6 +15,7 @@
 
 #include "model/health.h"
 #include "slot.h"
+#include "stack.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/online.h"
@@ -205,14 +206,27 @@ void samplers_restart(struct samplers *s, int cpu)
 	sampler_start(s, cpu);
 }
 
-/* The kernel's limit of samples per second on a CPU. */
-static long rate_now(void)
+/* One of the kernel's limits, 0: it cannot be read. */
+static long limit_now(const char *name)
 {
 	char line[32];
-	long rate;
+	long limit;
 
-	file_line(line, sizeof(line), "/proc/sys/kernel/perf_event_max_sample_rate");
-	return sscanf(line, "%ld", &rate) == 1 ? rate : 0;
+	file_line(line, sizeof(line), "/proc/sys/kernel/perf_event_%s", name);
+	return sscanf(line, "%ld", &limit) == 1 ? limit : 0;
+}
+
+/* Samples per second on a CPU. */
+static long rate_now(void)
+{
+	return limit_now("max_sample_rate");
+}
+
+int samplers_depth(void)
+{
+	long most = limit_now("max_stack");
+
+	return most && most < STACK_KERNEL_MAX ? most : STACK_KERNEL_MAX;
 }
 
 int samplers_allowed(int frequency)

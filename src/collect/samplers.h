@@ -61,6 +61,9 @@ bool samplers_cycles(const struct samplers *s);
 /* samplers_allowed - @frequency, or the most that the kernel allows now, which refuses more. */
 int samplers_allowed(int frequency);
 
+/* samplers_depth - frames of the longest kernel stack that the kernel takes, at most STACK_KERNEL_MAX. */
+int samplers_depth(void);
+
 /* samplers_rate - kernel.perf_event_max_sample_rate when the samplers were created, and now; 0: it cannot be read. */
 void samplers_rate(const struct samplers *s, long *start, long *now);
 

@@ -197,6 +197,20 @@ def frequent_blocks():
     return text
 
 
+def cut_kernel_stacks():
+    """Kernel stacks as long as kernel.perf_event_max_stack count as cut: those of blocks that ended, and of blocks that last."""
+    with tempfile.NamedTemporaryFile("w") as f, Load(load_path("burn"), "block", "6", "20") as load, Load("sleep", "60") as sleep:
+        f.write("2\n")
+        f.flush()
+        command = ["unshare", "-m", "sh", "-c", f'mount --bind {f.name} /proc/sys/kernel/perf_event_max_stack && exec "$@"', "sh",
+                   SYSTOP, "-d", "1", "-n", "2"]
+        done = subprocess.run([*command, "--json", "-t", str(load.pid)], capture_output=True, text=True, check=True)
+        lasting = subprocess.run([*command, "--folded=sleep", "-p", str(sleep.pid)], capture_output=True, text=True, check=True)
+    ended = json.loads(done.stdout.splitlines()[-1])["stacks"]["d"]
+    assert ended["cut"]["too_deep_ns"] > 0.8 * ended["stacks_ns"] > 0, ended
+    assert ";[truncated];" in lasting.stdout, lasting.stdout
+
+
 def main():
     tap = begin()
     tap.together([
@@ -209,6 +223,7 @@ def main():
     tap.case("processes that live 20 ms", short_lives)
     tap.case("processes whose files are gone", gone_files)
     tap.case("frequent blocks", frequent_blocks)
+    tap.case("kernel stacks that the kernel cuts", cut_kernel_stacks)
     if not GUEST:
         tap.case("more blocked threads than are read at once", many_blocked)
     tap.done()

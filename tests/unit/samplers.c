@@ -162,6 +162,19 @@ TEST(samplers, counted_one_by_one)
 	online_free(online);
 }
 
+TEST(samplers, the_longest_kernel_stack)
+{
+	static const struct {
+		const char *limit;
+		int frames;
+	} limits[] = { { "8", 8 }, { "127", 127 }, { "500", STACK_KERNEL_MAX }, { "", STACK_KERNEL_MAX } };
+
+	FOR_EACH(l, limits) {
+		rate = l->limit;
+		assert_int_equal(samplers_depth(), l->frames);
+	}
+}
+
 /* The health page reports that the kernel takes fewer samples than at the start. */
 TEST(samplers, a_rate_that_fell)
 {
@@ -201,5 +214,6 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(samplers_cycles_where_there_are), cmocka_unit_test(samplers_cycles_of_a_cpu_that_is_online),
 		  cmocka_unit_test(samplers_cpu_clock_where_wanted), cmocka_unit_test(samplers_counted_one_by_one),
-		  cmocka_unit_test(samplers_frequency_of_a_time), cmocka_unit_test(samplers_a_rate_that_fell));
+		  cmocka_unit_test(samplers_frequency_of_a_time), cmocka_unit_test(samplers_a_rate_that_fell),
+		  cmocka_unit_test(samplers_the_longest_kernel_stack));
 }
