@@ -50,6 +50,7 @@ struct samplers {
 	long rate; /* the kernel's limit, at the start */
 	const struct online *online;
 	bool all, hardware;
+	bool mediated;   /* see pmu_is_mediated() */
 	bool counts;     /* events of a kind, */
 	uint64_t event;  /* PERF_COUNT_SW_*, else a time; */
 	uint64_t period; /* one in this many */
@@ -116,6 +117,16 @@ static bool has_cycles(struct samplers *s)
 		return false;
 	close(fd);
 	return true;
+}
+
+/* Whether KVM gives the counters of the CPUs to its guests: no guest starts while an event counts cycles in guests, too. */
+static bool pmu_is_mediated(void)
+{
+	char intel[4], amd[4];
+
+	file_line(intel, sizeof(intel), "/sys/module/kvm_intel/parameters/enable_mediated_pmu");
+	file_line(amd, sizeof(amd), "/sys/module/kvm_amd/parameters/enable_mediated_pmu");
+	return *intel == 'Y' || *amd == 'Y';
 }
 
 /* The list is fixed at boot. */
@@ -284,7 +295,8 @@ struct samplers *samplers_new(struct bpf_program *prog, const struct online *onl
 		return NULL;
 	set_rate(s, frequency);
 	find_tickless(s);
-	s->hardware = !cpu_clock && has_cycles(s);
+	s->mediated = !cpu_clock && pmu_is_mediated();
+	s->hardware = !cpu_clock && !s->mediated && has_cycles(s);
 	s->rate = rate_now();
 	follow_list(s);
 	return s;
@@ -349,7 +361,7 @@ void samplers_state(const struct samplers *s, int *running, int *wanted, int *fr
 {
 	*frequency = s->frequency;
 	*running = *wanted = 0;
-	*event = s->hardware ? "cycles" : "cpu-clock";
+	*event = s->hardware ? "cycles" : s->mediated ? "cpu-clock (enable_mediated_pmu of KVM is Y)" : "cpu-clock";
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++) {
 		*running += s->cpus[cpu].link != NULL;
 		*wanted += s->cpus[cpu].wanted;

@@ -12,8 +12,9 @@ struct online;
 struct samplers;
 
 /*
- * samplers_new - a sampler on every CPU that runs @prog: by hardware cycles if the CPU has such a counter and without
- * @cpu_clock, otherwise by the CPU's clock. Isolated and nohz_full CPUs are not sampled unless @all.
+ * samplers_new - a sampler on every CPU that runs @prog: by hardware cycles if the CPU has such a counter, unless KVM gives
+ * it to guests, and without @cpu_clock, otherwise by the CPU's clock. Isolated and nohz_full CPUs are not sampled unless
+ * @all.
  * @online: borrowed for the samplers' life; @frequency: samples per second, 0: none
  * Returns NULL when out of memory; CPUs on which the sampler failed are tried again.
  */
@@ -67,7 +68,7 @@ int samplers_depth(void);
 /* samplers_rate - kernel.perf_event_max_sample_rate when the samplers were created, and now; 0: it cannot be read. */
 void samplers_rate(const struct samplers *s, long *start, long *now);
 
-/* samplers_state - on how many of the wanted CPUs they run, how often, and by what: "cycles", "cpu-clock". */
+/* samplers_state - on how many of the wanted CPUs they run, how often, and by what: "cycles", "cpu-clock", and why. */
 void samplers_state(const struct samplers *s, int *running, int *wanted, int *frequency,
 		    const char **event);
 

@@ -23,13 +23,14 @@ static struct {
 	int cycles, clocks, counted;
 } perf;
 
-static const char *cpus_online = "0", *rate = "";
+static const char *cpus_online = "0", *rate = "", *mediated = "";
 
 void __wrap_file_line(char *line, size_t size, const char *path, ...);
 
 void __wrap_file_line(char *line, size_t size, const char *path, ...)
 {
-	snprintf(line, size, "%s", strcmp(path, ONLINE_FILES "online") ? rate : cpus_online);
+	snprintf(line, size, "%s", !strcmp(path, ONLINE_FILES "online") ? cpus_online :
+				   !strcmp(path, "/sys/module/kvm_amd/parameters/enable_mediated_pmu") ? mediated : rate);
 }
 
 long __wrap_syscall(long number, ...);
@@ -78,7 +79,7 @@ static const char *event_of(bool counts, bool cpu_clock)
 	samplers_state(s, &running, &wanted, &hz, &event);
 	assert_int_equal(running, 0);
 	assert_int_equal(hz, 99);
-	assert_int_equal(samplers_cycles(s), counts && !cpu_clock);
+	assert_int_equal(samplers_cycles(s), counts && !cpu_clock && *mediated != 'Y');
 	samplers_free(s);
 	online_free(online);
 	return event;
@@ -106,6 +107,18 @@ TEST(samplers, cpu_clock_where_wanted)
 	assert_string_equal(event_of(true, true), "cpu-clock");
 	assert_int_equal(perf.cycles, 0);
 	assert_true(perf.clocks > 0);
+}
+
+/* An event of cycles would keep guests from starting, and is not even tried. */
+TEST(samplers, cpu_clock_where_guests_have_the_counters)
+{
+	mediated = "Y";
+	assert_string_equal(event_of(true, false), "cpu-clock (enable_mediated_pmu of KVM is Y)");
+	assert_int_equal(perf.cycles, 0);
+	assert_string_equal(event_of(true, true), "cpu-clock");
+	mediated = "N";
+	assert_string_equal(event_of(true, false), "cycles");
+	mediated = "";
 }
 
 /* The present time, which passes. */
@@ -215,5 +228,6 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(samplers_cycles_where_there_are), cmocka_unit_test(samplers_cycles_of_a_cpu_that_is_online),
 		  cmocka_unit_test(samplers_cpu_clock_where_wanted), cmocka_unit_test(samplers_counted_one_by_one),
 		  cmocka_unit_test(samplers_frequency_of_a_time), cmocka_unit_test(samplers_a_rate_that_fell),
-		  cmocka_unit_test(samplers_the_longest_kernel_stack));
+		  cmocka_unit_test(samplers_the_longest_kernel_stack),
+		  cmocka_unit_test(samplers_cpu_clock_where_guests_have_the_counters));
 }
