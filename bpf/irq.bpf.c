@@ -30,7 +30,7 @@ static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 	irq_enter(c, now, source);
 	if (source == IRQ_LOC) {
 		c->timer_at = now;
-		tick_seen(c, cpu, now);
+		tick_seen(c, cpu, now, IRQ_GAP_NS);
 	}
 	return 0;
 }

@@ -175,14 +175,14 @@ __weak __noinline int record_gap(struct cpu_slot *c, __u32 cpu, __u64 now, __u64
 }
 
 /*
- * tick_seen - the CPU's timer fired at @now. It fires every few ms while the CPU is busy. If it does not, interrupts
- * were off, or a hypervisor ran another guest.
+ * tick_seen - the CPU's timer fired at @now. It fires every few ms while the CPU is busy. If it does not for @least ns,
+ * interrupts were off, or a hypervisor ran another guest.
  */
-static __always_inline void tick_seen(struct cpu_slot *c, __u32 cpu, __u64 now)
+static __always_inline void tick_seen(struct cpu_slot *c, __u32 cpu, __u64 now, __u64 least)
 {
 	__u64 gap = account_sub(now, account_max(c->tick_at, c->busy_since));
 
-	if (gap >= IRQ_GAP_NS && c->tick_at && !c->current_idle && !c->tickless) {
+	if (gap >= least && c->tick_at && !c->current_idle && !c->tickless) {
 		record_gap(c, cpu, now, gap);
 		if (gap > c->gap_ns) {
 			c->gap_ns = gap;

@@ -156,7 +156,7 @@ int sample(const __u64 *ctx)
 		return 0;
 	what.at = bpf_ktime_get_ns();
 	if (shared.sampler_timer && sampled_kind(ctx) == STACK_SAMPLE)
-		tick_seen(c, cpu, what.at);
+		tick_seen(c, cpu, what.at, shared.sampler_gap_ns);
 	index = sample_slot(t, c);
 	class = sample_class(t, index);
 	times = account_sub(1, sampled_kind(ctx)); /* a counted event is no sample of what the CPU does */

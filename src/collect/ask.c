@@ -161,6 +161,7 @@ int collect_frequency(struct collect *c, int hz)
 	if (hz) {
 		c->frequency = samplers_allowed(hz);
 		samplers_set_frequency(c->samplers, collect_samples(c));
+		c->shared->sampler_gap_ns = samplers_gap(c->samplers);
 	}
 	return c->frequency;
 }

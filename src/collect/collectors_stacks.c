@@ -53,6 +53,7 @@ static int samplers_attach(struct collect *c)
 	c->samplers = samplers_new(c->skel->progs.sample, c->online, c->frequency, o->all_cpus, o->cpu_clock);
 	if (!c->samplers)
 		return -ENOMEM;
+	c->shared->sampler_gap_ns = samplers_gap(c->samplers);
 	c->shared->sampler_timer = !samplers_cycles(c->samplers);
 	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
 		c->cpus_memory[cpu].tickless = samplers_tickless(c->samplers, cpu);
@@ -88,22 +89,16 @@ static int samplers_row_follow(struct collect *c, bool changed)
 /* Samples are shed in two steps: to a quarter, then to a sixteenth. */
 #define RARELY 4
 
-static void set_samples(struct collect *c)
-{
-	if (c->frequency)
-		samplers_set_frequency(c->samplers, collect_samples(c));
-}
-
 static void samplers_shed(struct collect *c, bool shed)
 {
 	c->rarely = shed ? RARELY : 1;
-	set_samples(c);
+	collect_frequency(c, c->frequency);
 }
 
 static void samplers_shed_more(struct collect *c, bool shed)
 {
 	c->more_rarely = shed ? RARELY : 1;
-	set_samples(c);
+	collect_frequency(c, c->frequency);
 }
 
 static void samplers_row_health(const struct collect *c, struct health *h)

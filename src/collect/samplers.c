@@ -47,6 +47,7 @@ struct samplers {
 		int frequency;
 	} rates[RATES];  /* a ring buffer: the frequency's changes */
 	unsigned int nr_rates;
+	uint32_t gap_ns; /* see samplers_gap() */
 	long rate; /* the kernel's limit, at the start */
 	const struct online *online;
 	bool all, hardware;
@@ -263,6 +264,7 @@ static struct samplers *new_samplers(struct bpf_program *prog, const struct onli
 	s->online = online;
 	s->nr_cpus = online_possible(online);
 	s->all = all;
+	s->gap_ns = IRQ_GAP_NS;
 	s->cpus = calloc(s->nr_cpus, sizeof(*s->cpus));
 	if (!s->cpus) {
 		free(s);
@@ -275,6 +277,13 @@ static void set_rate(struct samplers *s, int frequency)
 {
 	s->frequency = frequency;
 	s->rates[s->nr_rates++ % RATES] = (struct sampler_rate){ clock_ns(CLOCK_BOOTTIME), frequency };
+	if (frequency && 2000000000U / frequency > s->gap_ns)
+		s->gap_ns = 2000000000U / frequency;
+}
+
+uint32_t samplers_gap(const struct samplers *s)
+{
+	return s->gap_ns;
 }
 
 int samplers_frequency_at(const struct samplers *s, uint64_t at)

@@ -36,6 +36,10 @@ void samplers_free(struct samplers *s);
 void samplers_set_frequency(struct samplers *s, int frequency);
 int samplers_frequency_at(const struct samplers *s, uint64_t at);
 
+/* samplers_gap - without a sample for this many ns a busy CPU has a gap: IRQ_GAP_NS, or twice the longest period so far, as
+ * the first period after a change began before it. */
+uint32_t samplers_gap(const struct samplers *s);
+
 /* samplers_follow - once a refresh: adds and removes CPUs if the list of online CPUs @changed; otherwise it tries again
  * some of those where the sampler failed, in turns. */
 void samplers_follow(struct samplers *s, bool changed);

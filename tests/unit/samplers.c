@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "irq.h"
 #include "model/health.h"
 #include "stack.h"
 #include "unit.h"
@@ -160,6 +161,28 @@ TEST(samplers, frequency_of_a_time)
 }
 
 /* Every event of a counter counts, not a number of samples a second. */
+/* Samples that come seldom are no gap of the timer, neither before nor after they come more often. */
+TEST(samplers, gap_of_a_frequency)
+{
+	static const struct {
+		int frequency;
+		uint32_t gap_ns;
+	} changes[] = { { 499, IRQ_GAP_NS }, { 6, 333333333 }, { 99, 333333333 }, { 1, 2000000000 } };
+	struct online *online = online_new(1);
+	struct samplers *s;
+
+	assert_non_null(online);
+	s = samplers_new(NULL, online, 0, true, true);
+	assert_non_null(s);
+	assert_int_equal(samplers_gap(s), IRQ_GAP_NS);
+	FOR_EACH(change, changes) {
+		samplers_set_frequency(s, change->frequency);
+		assert_int_equal(samplers_gap(s), change->gap_ns);
+	}
+	samplers_free(s);
+	online_free(online);
+}
+
 TEST(samplers, counted_one_by_one)
 {
 	struct online *online = online_new(1);
@@ -227,7 +250,8 @@ int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(samplers_cycles_where_there_are), cmocka_unit_test(samplers_cycles_of_a_cpu_that_is_online),
 		  cmocka_unit_test(samplers_cpu_clock_where_wanted), cmocka_unit_test(samplers_counted_one_by_one),
-		  cmocka_unit_test(samplers_frequency_of_a_time), cmocka_unit_test(samplers_a_rate_that_fell),
+		  cmocka_unit_test(samplers_frequency_of_a_time), cmocka_unit_test(samplers_gap_of_a_frequency),
+		  cmocka_unit_test(samplers_a_rate_that_fell),
 		  cmocka_unit_test(samplers_the_longest_kernel_stack),
 		  cmocka_unit_test(samplers_cpu_clock_where_guests_have_the_counters));
 }
