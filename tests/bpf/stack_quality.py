@@ -183,7 +183,7 @@ def many_blocked():
 def frequent_blocks():
     """Of nearly 50 D states and as many sleeps a second all have whole stacks: reporting one does not keep the next one from
     being taken, and the other kind does not either."""
-    with Load(load_path("burn"), "block", "6", "20") as load:
+    with Load(load_path("burn"), "block", "60", "20") as load:
         done = subprocess.run([SYSTOP, "--json", "-d", "1", "-n", "4", "-t", str(load.pid)],
                               capture_output=True, text=True, check=True)
     ticks = [json.loads(line)["stacks"] for line in done.stdout.splitlines()[1:]]

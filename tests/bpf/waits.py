@@ -95,8 +95,9 @@ def two_by_turns():
     """A thread of less weight waits behind two that take turns: each is charged its part, however long the wait."""
     spin = load_path("spin"), "user", "60"
     with Load("taskset", "-c", "1", *spin) as one, Load("taskset", "-c", "1", *spin) as two:
-        with Load("taskset", "-c", "1", "nice", "-n", "10", *spin) as low:
+        with Load("taskset", "-c", "1", *spin) as low:
             hogs, tid = [x.truth()["tids"][0] for x in (one, two)], low.truth()["tids"][0]
+            os.setpriority(os.PRIO_PROCESS, tid, 10)
             lines = systop_lines("-d", "1", "-n", "4")
     sums, waited = behind(lines, tid), total(lines, tid, "runq_ns")
     named = [of_thread(sums, hog) / waited for hog in hogs]
