@@ -51,7 +51,9 @@ static const struct row *find(const struct trigger *t, const struct tick *tick)
 /* Whether the limit allows another save now. */
 static bool allowed(const struct trigger *t, uint64_t now_ns)
 {
-	if (t->began_ns && now_ns - t->began_ns < t->quiet_ns)
+	uint64_t quiet_ns = t->failed < 20 ? t->quiet_ns << t->failed : HOUR_NS;
+
+	if (t->began_ns && now_ns - t->began_ns < (t->failed && quiet_ns > HOUR_NS ? HOUR_NS : quiet_ns))
 		return false;
 	return t->saved < t->limit || now_ns - t->saves_ns[t->saved % t->limit] >= HOUR_NS;
 }
@@ -72,9 +74,11 @@ bool trigger_fires(const struct trigger *t, const struct tick *tick, uint64_t no
 void trigger_saves(struct trigger *t, uint64_t now_ns)
 {
 	t->began_ns = now_ns;
+	t->failed++; /* until its file is complete */
 }
 
 void trigger_saved(struct trigger *t)
 {
 	t->saves_ns[t->saved++ % t->limit] = t->began_ns;
+	t->failed = 0;
 }

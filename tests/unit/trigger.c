@@ -118,20 +118,26 @@ TEST(trigger, what_is_not_saved_does_not_count)
 	assert_false(trigger_fires(&when, t, 32 * SEC, why, sizeof(why)));
 	assert_true(trigger_fires(&when, t, 33 * SEC, why, sizeof(why)));
 	trigger_saves(&when, 33 * SEC); /* and fails */
-	assert_false(trigger_fires(&when, t, 62 * SEC, why, sizeof(why)));
-	assert_true(trigger_fires(&when, t, 63 * SEC, why, sizeof(why)));
-	save(&when, 63 * SEC);
+	assert_false(trigger_fires(&when, t, 92 * SEC, why, sizeof(why))); /* twice as long */
+	assert_true(trigger_fires(&when, t, 93 * SEC, why, sizeof(why)));
+	save(&when, 93 * SEC);
+	assert_true(when.quiet_ns == 30 * SEC && !when.failed);
 	assert_false(trigger_fires(&when, t, 1000 * SEC, why, sizeof(why)));
 	assert_false(trigger_fires(&when, t, 3602 * SEC, why, sizeof(why)));
 	assert_true(trigger_fires(&when, t, 3603 * SEC, why, sizeof(why)));
 	trigger_saves(&when, 3603 * SEC); /* and fails: the oldest file is no longer counted */
-	assert_false(trigger_fires(&when, t, 3632 * SEC, why, sizeof(why)));
-	assert_true(trigger_fires(&when, t, 3633 * SEC, why, sizeof(why)));
-	save(&when, 3633 * SEC);
-	assert_false(trigger_fires(&when, t, 3662 * SEC, why, sizeof(why)));
-	assert_true(trigger_fires(&when, t, 3663 * SEC, why, sizeof(why)));
-	save(&when, 3663 * SEC);
-	assert_false(trigger_fires(&when, t, 7232 * SEC, why, sizeof(why)));
+	trigger_saves(&when, 3663 * SEC); /* and again */
+	assert_false(trigger_fires(&when, t, 3782 * SEC, why, sizeof(why)));
+	assert_true(trigger_fires(&when, t, 3783 * SEC, why, sizeof(why)));
+	save(&when, 3783 * SEC);
+	assert_false(trigger_fires(&when, t, 3812 * SEC, why, sizeof(why)));
+	assert_true(trigger_fires(&when, t, 3813 * SEC, why, sizeof(why)));
+	save(&when, 3813 * SEC);
+	assert_false(trigger_fires(&when, t, 7382 * SEC, why, sizeof(why)));
+	for (int i = 0; i < 25; i++)
+		trigger_saves(&when, 10000 * SEC); /* each fails */
+	assert_false(trigger_fires(&when, t, 13599 * SEC, why, sizeof(why)));
+	assert_true(trigger_fires(&when, t, 13600 * SEC, why, sizeof(why)));
 	tick_put(t);
 	model_life_end(m, l);
 	model_free(m);
