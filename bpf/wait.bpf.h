@@ -91,12 +91,15 @@ __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u6
 	return 0;
 }
 
-/* Adds the part since @start of the CPU's long run number @i, the newest one is 1, to its thread's share; @charged ns are charged
- * already. Returns 0: no earlier one counts, as they were before the wait, or of too many threads. */
+/*
+ * Adds the part since @start of the CPU's long run number @i, the newest one is 1, to its thread's share; @charged ns are charged
+ * already. A thread for which there is no room takes the place of the one with the smallest share, if that is smaller. Returns 0:
+ * no earlier run counts, as they were before the wait, or of too many threads.
+ */
 __weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 start, __u64 charged)
 {
+	struct wait_share *share, *least;
 	const struct wait_run *r;
-	struct wait_share *share;
 	__u64 ns;
 
 	if (!c)
@@ -105,6 +108,7 @@ __weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 start, __u64
 	if (!r->slot || r->until <= start)
 		return 0;
 	ns = account_sub(account_min(r->ns, r->until - account_max(r->since, start)), charged);
+	least = &c->shares[1];
 	for (__u32 k = 0; k < WAIT_SHARES; k++) {
 		share = &c->shares[k];
 		if (k >= c->nr_shares) {
@@ -116,8 +120,13 @@ __weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 start, __u64
 			share->ns += ns;
 			return 1;
 		}
+		if (k > 1 && share->ns < least->ns)
+			least = share;
 	}
-	return 0;
+	if (least->ns < ns)
+		*least = (struct wait_share){ ns, r->slot, r->started };
+	c->nr_shares++;
+	return c->nr_shares < 2 * WAIT_SHARES;
 }
 
 /* Charges a wait of slot @index to a share of at least @least ns; @left ns are not charged yet. A thread that has ended, and whose
@@ -128,9 +137,9 @@ __weak __noinline __u64 wait_emit_share(struct cpu_slot *c, __u32 index, __u32 i
 	const struct wait_share *share;
 	const struct slot *s;
 
-	if (!c)
+	if (!c || i >= WAIT_SHARES)
 		return left;
-	share = &c->shares[i & (WAIT_SHARES - 1)];
+	share = &c->shares[i];
 	e.by = share->slot;
 	e.a = account_min(share->ns, left);
 	if (e.a < least || e.a < WAIT_RUN_NS)
@@ -143,21 +152,28 @@ __weak __noinline __u64 wait_emit_share(struct cpu_slot *c, __u32 index, __u32 i
 }
 
 /*
- * Charges the rest of a wait to the threads of earlier long runs on this CPU, each with at least 1 / WAIT_WORTH_PART of
- * it. The wait began at @start, and @left ns are not charged yet. @charged: ns at the end of the newest run that are
- * already charged. Returns what is left then.
+ * Charges the rest of a wait to earlier long runs on this CPU: @e has the thread that had it last, which gets its own, and other
+ * threads that had at least 1 / WAIT_WORTH_PART of the wait get theirs. The wait began at @start. @charged: ns at the end of the
+ * newest run that are already charged.
  */
-static __always_inline __u64 wait_emit_before(struct cpu_slot *c, __u32 index, __u64 start, __u64 wait, __u64 left,
-					      __u64 charged)
+static __always_inline void wait_emit_before(struct cpu_slot *c, struct wait_event *e, __u64 start, __u64 wait, __u64 charged)
 {
-	c->nr_shares = 0;
+	const struct slot *by = slot_at(e->by);
+	__u64 own;
+
+	if (!by)
+		return;
+	c->shares[0] = (struct wait_share){ 0, e->by, by->start_ns };
+	c->nr_shares = 1;
 	for (__u32 i = 1; i <= WAIT_RUNS; i++) {
 		if (!wait_share(c, i, start, i == 1 ? charged : 0))
 			break;
 	}
-	for (__u32 i = 0; i < WAIT_SHARES && i < c->nr_shares; i++)
-		left = wait_emit_share(c, index, i, wait / WAIT_WORTH_PART, left);
-	return left;
+	own = account_min(c->shares[0].ns, e->b);
+	e->a += own;
+	e->b -= own;
+	for (__u32 i = 1; i < WAIT_SHARES && i < c->nr_shares; i++)
+		e->b = wait_emit_share(c, e->slot, i, wait / WAIT_WORTH_PART, e->b);
 }
 
 /*
@@ -202,8 +218,7 @@ __weak __noinline int wait_emit(struct cpu_slot *c, struct slot *in, __u32 index
 		e.a = by ? account_min(wait, ran) : 0;
 		e.b = wait - e.a;
 		if (by && e.b)
-			e.b = wait_emit_before(c, index, account_sub(in->since, wait), wait, e.b,
-					       ran < WAIT_RUN_NS ? 0 : ran);
+			wait_emit_before(c, &e, account_sub(in->since, wait), wait, ran < WAIT_RUN_NS ? 0 : ran);
 	} else {
 		e.kind = WAIT_EVENT_WAKEUP;
 		e.a = account_min(wait, ran);

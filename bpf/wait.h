@@ -43,8 +43,8 @@ _Static_assert(sizeof(struct wait_event) == 32, "half a cache line");
  * interrupt only briefly counts as one. */
 #define WAIT_RUNS 32
 #define WAIT_RUN_NS 50000
-/* Threads among these to which one wait is charged, at most: where more take turns, none of them is the reason. */
-#define WAIT_SHARES 4
+/* Threads among these to which one wait can be charged: the one that had the CPU last, and others. */
+#define WAIT_SHARES 5
 
 struct wait_run {
 	__u64 since, until;
