@@ -15,9 +15,23 @@
 #include "util/text.h"
 #include "util/vec.h"
 
+/* Lets its stacks outlive the refreshes that they are from, as a paused screen does, or not any more. */
+static void hold(const struct waiter *w, bool held)
+{
+	const struct stack *stacks[] = { w->at.kernel, w->at.user };
+
+	for (int i = 0; i < 2; i++) {
+		if (stacks[i] && held)
+			model_stack_hold(stacks[i]);
+		else if (stacks[i])
+			model_stack_release(stacks[i]);
+	}
+}
+
 static void forget(struct blocked *s)
 {
 	for (size_t i = 0; i < s->nr; i++) {
+		hold(s->at[i], false);
 		wakers_fini(&s->at[i]->wakers);
 		free(s->at[i]);
 	}
@@ -50,7 +64,9 @@ static struct waiter *waiter_of(struct blocked *s, const struct life *life)
 
 static void note_stacks(struct waiter *w, const struct stack *kernel, const struct stack *user, uint8_t notes)
 {
+	hold(w, false);
 	w->at = (struct stack_sample){ .life = w->row.thread, .kernel = kernel, .user = user, .flags = notes };
+	hold(w, true);
 }
 
 static int add_sample(void *arg, const struct stack_sample *sample)
@@ -170,11 +186,16 @@ static uint64_t count_of(const struct waiter *w)
 	return w->count;
 }
 
-int blocked_find(struct blocked *b, const struct tick *t)
+int blocked_find(struct blocked *b, const struct tick *t, uint64_t shown)
 {
+	uint64_t oldest;
 	int err;
 
+	tick_past(t, &oldest);
+	if (b->shown == shown && oldest > b->oldest)
+		return 0;
 	forget(b);
+	b->oldest = oldest;
 	err = add_counts(b, t); /* first: the samples are compared with the slot of the longest */
 	if (!err)
 		err = tick_samples(t, HISTORY_TICKS, add_sample, b);
@@ -191,6 +212,7 @@ int blocked_find(struct blocked *b, const struct tick *t)
 		if (!w->now_ns)
 			w->now_ns = VALUE_NA;
 	}
+	b->shown = err ? 0 : shown;
 	return err;
 }
 

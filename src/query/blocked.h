@@ -40,11 +40,14 @@ struct blocked {
 	size_t nr, room;
 	struct map of;         /* latency_thread_key() -> waiter */
 	uint32_t now;          /* number in D state */
-	size_t refreshes;      /* number of refreshes covered */
+	size_t refreshes;      /* number of refreshes covered, */
+	uint64_t oldest;       /* the first of them, */
+	uint64_t shown;        /* and the number of the last */
 };
 
-/* blocked_find - replaces the contents with the waiters of the refreshes up to @t. 0 or -ENOMEM. */
-int blocked_find(struct blocked *b, const struct tick *t);
+/* blocked_find - replaces the contents with the waiters of the refreshes up to @t. @shown: a number of @t, not 0; with the same
+ * number, as stacks arrive late, until a refresh is not remembered any more: then the contents stay. 0 or -ENOMEM. */
+int blocked_find(struct blocked *b, const struct tick *t, uint64_t shown);
 void blocked_fini(struct blocked *b);
 
 /* blocked_before - item_before of waiters: those that wait now first, then those that waited; the longest first. */

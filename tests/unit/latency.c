@@ -546,7 +546,7 @@ static const char *longest(const struct away *ended, const struct stack_sample *
 		assert_int_equal(model_sample(m, &s), 0);
 	}
 	t = end(m);
-	assert_int_equal(blocked_find(&b, t), 0);
+	assert_int_equal(blocked_find(&b, t, t->seq), 0);
 	assert_int_equal(b.nr, 1);
 	waiter_longest(b.at[0], text, sizeof(text));
 	blocked_fini(&b);
@@ -596,7 +596,7 @@ TEST(blocked, blocks_without_a_stack)
 		assert_int_equal(model_sample(m, &samples[i]), 0);
 	}
 	t = end(m);
-	assert_int_equal(blocked_find(&b, t), 0);
+	assert_int_equal(blocked_find(&b, t, t->seq), 0);
 	assert_int_equal(b.nr, 1);
 	assert_int_equal(b.at[0]->total_ns, 1904 * MS);
 	assert_int_equal(b.at[0]->longest_ns, 900 * MS);
@@ -623,7 +623,7 @@ TEST(blocked, short_blocks_are_not_counted)
 		assert_int_equal(model_thread(m, l, STATE_D, false, &v), 0);
 		assert_int_equal(model_block(m, l, METRIC_D, age, false), 0);
 		t = end(m);
-		assert_int_equal(blocked_find(&b, t), 0);
+		assert_int_equal(blocked_find(&b, t, t->seq), 0);
 		assert_int_equal(b.nr, 1);
 		assert_int_equal(b.now, 1);
 		assert_int_equal(b.at[0]->now_ns, age);
@@ -753,7 +753,7 @@ TEST(blocked, a_thread_with_two_names)
 		assert_int_equal(model_away(m, &one), 0);
 		t = end(m);
 	}
-	assert_int_equal(blocked_find(&b, t), 0);
+	assert_int_equal(blocked_find(&b, t, t->seq), 0);
 	assert_int_equal(b.nr, 1);
 	assert_int_equal(b.at[0]->count, 2);
 	assert_string_equal(b.at[0]->row.thread->comm, "b");
@@ -781,7 +781,7 @@ TEST(blocked, thread_that_the_waker_interrupted_last)
 		tick_put(t);
 		t = end(m);
 	}
-	assert_int_equal(blocked_find(&b, t), 0);
+	assert_int_equal(blocked_find(&b, t, t->seq), 0);
 	assert_int_equal(b.at[0]->wakers.nr, 1);
 	assert_int_equal(b.at[0]->wakers.at[0].count, 2);
 	assert_int_equal(b.at[0]->wakers.at[0].during, 52);

@@ -11,7 +11,6 @@
 struct blocked_view {
 	struct table_state table; /* first; of waiters */
 	struct blocked blocked;
-	uint64_t nr_shown;        /* struct view_context.nr_shown of these */
 };
 
 static void now_text(const struct table_cell *cell, char *buf, size_t size)
@@ -63,9 +62,8 @@ static int about_lines(const struct view_context *c)
 static int blocked_update(void *state, const struct view_context *c)
 {
 	struct blocked_view *s = state;
-	int err = s->nr_shown == c->nr_shown ? 0 : blocked_find(&s->blocked, c->tick);
+	int err = blocked_find(&s->blocked, c->tick, c->nr_shown);
 
-	s->nr_shown = err ? 0 : c->nr_shown;
 	table_begin(&s->table, &waiters, s);
 	for (size_t i = 0; !err && i < s->blocked.nr; i++)
 		err = table_add(&s->table, s->blocked.at[i]);
