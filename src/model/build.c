@@ -153,6 +153,7 @@ int model_begin_early(struct model *m)
 	if (m->now) { /* left by a tick that failed */
 		take_back(m, m->now);
 		node_release(m->now);
+		m->now = NULL;
 	}
 	threads_forget(m);
 	model_stacks_forget(m);

@@ -147,7 +147,8 @@ static bool is_shown(const struct model *m, const struct block *b, int64_t oldes
 	return shown;
 }
 
-/* Frees the blocks that no tick shows; keeps the stacks of the others. */
+/* Frees the blocks that no tick shows; keeps the stacks of the others. They stay counted where they were used, as dropping ticks
+ * does not free them. */
 static void blocks_prune(struct model *m, int64_t oldest)
 {
 	struct block **at = &m->blocks_known, *b;
@@ -166,9 +167,9 @@ static void blocks_prune(struct model *m, int64_t oldest)
 			continue;
 		}
 		if (b->user)
-			stack_use(m, (struct stack *)b->user);
+			((struct stack *)b->user)->needed = m->seq;
 		if (b->kernel)
-			stack_use(m, (struct stack *)b->kernel);
+			((struct stack *)b->kernel)->needed = m->seq;
 		at = &b->next;
 	}
 }
@@ -177,7 +178,7 @@ static void blocks_prune(struct model *m, int64_t oldest)
  * not from those that came after it. */
 static bool is_kept(const struct model *m, const struct stack *s, uint64_t oldest)
 {
-	bool kept = s->held || s->seq >= oldest;
+	bool kept = s->held || s->needed == m->seq || s->seq >= oldest;
 
 	for (const struct tick_node *n = m->held; n && !kept; n = n->next)
 		kept = s->first <= n->tick.seq && s->seq >= n->oldest;

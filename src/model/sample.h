@@ -25,7 +25,8 @@ struct stack {
 	uint8_t end;     /* enum stack_end */
 	uint8_t flags;   /* enum stack_flags */
 	uint32_t counted; /* for query/stack_quality.c only: the version of the names in `lacks`; 0: none yet */
-	uint64_t first, seq; /* for the model only: first and last tick that use it */
+	uint64_t first, seq; /* for the model only: first and last tick that use it, */
+	uint64_t needed;     /* and the one before which a block with it was still shown */
 	uint32_t held;   /* for the model only: lists that hold it, see model_stack_hold() */
 	uint16_t lacks[STACK_LACKS]; /* number of its frames by what they lack for a name: enum frame_lack */
 	uint64_t frames[];
