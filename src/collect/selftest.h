@@ -20,8 +20,9 @@ struct selftest {
 		SELFTEST_PASSED,
 		SELFTEST_NO_WALK,  /* no address was found in the address space */
 		SELFTEST_NO_TABLE, /* or no unwind table covered it */
+		SELFTEST_NOT_POSSIBLE,
 	} result;
-	int tries;
+	int tries, attempts;       /* those that count, and all */
 	int frames;                /* of the last attempt */
 };
 
@@ -29,7 +30,8 @@ struct selftest {
 bool selftest_wanted(const struct selftest *t);
 
 /* selftest_take - evaluates its stack. @files: UNWIND_FILES. Attempts without the unwind tables of all its files, which come
- * late on a busy host, do not count; if the unwinder still fails after TRIES_MAX others, tables are switched off. */
+ * late on a busy host, do not count; if the unwinder still fails after TRIES_MAX others, tables are switched off. After
+ * ATTEMPTS_MAX it gives up. */
 void selftest_take(struct selftest *t, const struct peek_answer *a, const struct unwind_file *files, struct shared *shared);
 
 void selftest_health(const struct selftest *t, struct health *h);
