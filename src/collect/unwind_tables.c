@@ -271,8 +271,9 @@ int64_t tables_take_rows(struct unwind_tables *t, uint32_t nr)
 	if (first >= 0)
 		return first;
 	err = add_chunk(t);
+	t->starved = err && err != -ENOSPC;
 	if (err)
-		return err == -ENOSPC ? err : -ENOMEM;
+		return -ENOSPC;
 	return space_take(&t->rows, nr, UNWIND_CHUNK_ROWS);
 }
 

@@ -28,6 +28,7 @@ struct unwind_tables {
 	} *file;                     /* UNWIND_FILES */
 	uint64_t evicted;
 	bool wanting;        /* files may lack a table that they could have */
+	bool starved;        /* there was no memory for another chunk */
 	uint64_t asked_ns;   /* of the last look for wanted files */
 	uint64_t refused_ns; /* CLOCK_MONOTONIC of the last failure to make room; 0: never */
 	uint64_t hot_ns;     /* when tables that were needed were last dropped; 0: never */
@@ -36,8 +37,8 @@ struct unwind_tables {
 /* tables_held - whether the file is to have no table for now. */
 bool tables_held(const struct unwind_tables *t, uint32_t file);
 
-/* tables_take_rows - room for a page's rows, all in one chunk. Returns the first; -ENOSPC: no room; -ENOMEM: no memory for
- * another chunk. */
+/* tables_take_rows - room for a page's rows, all in one chunk. Returns the first; -ENOSPC: no room, or no memory for another
+ * chunk (@t->starved). */
 int64_t tables_take_rows(struct unwind_tables *t, uint32_t nr);
 
 /* tables_take_rule - index of a rule among those of all files, for one more use: the file has to leave it. -ENOSPC: no

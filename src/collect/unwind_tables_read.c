@@ -127,12 +127,6 @@ static int try_read(struct unwind_tables *t, uint32_t file, int fd, char *buffer
 	return err;
 }
 
-/* No fault of the file: it may have its table later. */
-static bool lacks_room(int err)
-{
-	return err == -ENOSPC || err == -ENOMEM;
-}
-
 int unwind_tables_read(struct unwind_tables *t, uint32_t file, int fd)
 {
 	char *buffer;
@@ -146,13 +140,14 @@ int unwind_tables_read(struct unwind_tables *t, uint32_t file, int fd)
 		return 0;
 	buffer = malloc(BUFFER_BYTES);
 	err = buffer ? try_read(t, file, fd, buffer) : -ENOMEM;
-	while (lacks_room(err) && t->files && tables_make_room(t))
+	while (err == -ENOSPC && t->files && tables_make_room(t))
 		err = try_read(t, file, fd, buffer);
 	free(buffer);
-	if (err == -ENOSPC && !t->files)
+	if (err == -ENOSPC && !t->files && !t->starved)
 		return -E2BIG;
-	if (!lacks_room(err))
+	if (err != -ENOSPC && err != -ENOMEM)
 		return err;
+	/* No fault of the file: it may have its table later. */
 	t->refused_ns = clock_ns(CLOCK_MONOTONIC);
 	t->wanting = true;
 	return -ENOSPC;
