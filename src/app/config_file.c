@@ -165,6 +165,10 @@ int config_parse(struct settings *s, FILE *file, char *why, size_t size)
 	int line = ini_parse_stream(read_line, &r, on_value, &r);
 
 	line = line ? line : line_without_key(&r);
+	if (ferror(file)) {
+		snprintf(why, size, "cannot be read");
+		return r.line + 1;
+	}
 	if (line)
 		snprintf(why, size, "%s", *r.error && line == r.wrong ? r.error : "not understood");
 	else if (r.too_long)

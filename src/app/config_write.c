@@ -22,7 +22,7 @@
 /* A helper that is silent for this long is waited for no more. */
 #define SILENT_NS 5000000000ULL
 
-/* inih reads lines of up to 200 characters. */
+/* inih reads lines of up to 198 characters. */
 #define VALUE_WIDTH 120
 
 /* Progress: which settings the new file has already. */
@@ -246,7 +246,7 @@ static int replace(const struct path *p, const struct settings *s, FILE *old)
 	return err;
 }
 
-/* The line for which the old file was not read, and which would refuse the new one, too; 0: none. */
+/* The line for which the old file was not read, and which would refuse the new one, too; 0: none. -EIO: it cannot be read. */
 static int wrong_line(FILE *old)
 {
 	struct settings scratch;
@@ -255,6 +255,8 @@ static int wrong_line(FILE *old)
 
 	settings_default(&scratch);
 	line = config_parse(&scratch, old, why, sizeof(why));
+	if (ferror(old))
+		line = -EIO;
 	rewind(old);
 	return line;
 }

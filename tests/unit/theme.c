@@ -98,7 +98,7 @@ TEST(theme, errors_name_the_line_and_not_the_text)
 	assert_int_equal(theme_load(&t, "../etc/passwd\n", &files, error, sizeof(error)), -ENOENT);
 }
 
-/* inih reads 200 characters of a line. */
+/* inih reads 198 characters of a line. */
 TEST(theme, long_lines)
 {
 	char text[1024], error[256];
@@ -107,7 +107,10 @@ TEST(theme, long_lines)
 	snprintf(text, sizeof(text), "# %0300d\nuser = blue\n", 0);
 	assert_int_equal(load(&t, text, error, sizeof(error)), 0);
 	assert_int_equal(theme_look(&t, ROLE_USER)->fg, 4);
-	snprintf(text, sizeof(text), "user = blue\nkernel = %0300d\n", 0);
+	snprintf(text, sizeof(text), "user = blue%*s\n", 198 - 11, "");
+	assert_int_equal(load(&t, text, error, sizeof(error)), 0);
+	assert_int_equal(theme_look(&t, ROLE_USER)->fg, 4);
+	snprintf(text, sizeof(text), "user = blue\nkernel = blue%*s\n", 199 - 13, "");
 	assert_true(load(&t, text, error, sizeof(error)) < 0);
 	assert_string_equal(error, "line 2: too long");
 }

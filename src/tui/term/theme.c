@@ -193,6 +193,7 @@ static int theme_parse(struct parser *p, const char *name)
 {
 	const char *why = NULL;
 	char what[96];
+	bool failed;
 	int line;
 
 	if (p->depth > INHERIT_MAX) {
@@ -207,7 +208,12 @@ static int theme_parse(struct parser *p, const char *name)
 	p->line = 0;
 	*p->error = '\0';
 	line = ini_parse_stream(read_line, p, on_value, p);
+	failed = ferror(p->file);
 	fclose(p->file);
+	if (failed) {
+		snprintf(p->error, p->size, "cannot be read");
+		return -EIO;
+	}
 	if (!line)
 		line = p->wrong;
 	if (!line)

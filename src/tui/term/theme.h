@@ -69,7 +69,7 @@ enum theme_attribute {
 	THEME_ITALIC = 16,
 };
 
-/* Room for a theme's name, or the path of its file, with the NUL: a line of the config file has at most 200 characters. */
+/* Room for a theme's name, or the path of its file, with the NUL: a line of the config file has at most 198 characters. */
 #define THEME_SIZE 181
 
 struct theme {
