@@ -259,11 +259,12 @@ int options_set_theme(struct options *o, const char *arg)
 	struct theme theme;
 	char error[256], folder[PATH_MAX];
 
-	if (*arg != '/' && strchr(arg, '/') && getcwd(folder, sizeof(folder))) {
-		snprintf(o->theme, sizeof(o->theme), "%s/%s", folder, arg);
-		arg = o->theme;
-	}
 	config_themes(&files);
+	/* It stays as it is where a longer path does not fit, or a folder above cannot be entered. */
+	if (*arg != '/' && strchr(arg, '/') && getcwd(folder, sizeof(folder)) &&
+	    snprintf(o->theme, sizeof(o->theme), "%s/%s", folder, arg) < THEME_SIZE &&
+	    !theme_load(&theme, o->theme, &files, error, sizeof(error)))
+		arg = o->theme;
 	if (theme_load(&theme, arg, &files, error, sizeof(error)))
 		return options_bad_value("--theme", arg, error);
 	return options_add_setting(o, "--theme", "look", "theme", arg);
