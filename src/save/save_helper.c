@@ -45,10 +45,11 @@ static void name_cause(struct save *s)
 {
 	const char *trouble = helper_trouble();
 	struct save_failure f = s->failure;
+	int start = f.err == -EPIPE ? helper_error(s->helper.id) : 0;
 	struct rlimit limit;
 
-	if (f.err == -EPIPE && helper_error(s->helper.id))
-		f.err = helper_error(s->helper.id);
+	if (start)
+		f.err = start;
 	if (f.err == -EFBIG && !getrlimit(RLIMIT_FSIZE, &limit)) /* the helper has the same limit */
 		f.room = limit.rlim_cur;
 	if (f.err == -ETIMEDOUT && s->handed)
@@ -57,6 +58,8 @@ static void name_cause(struct save *s)
 		snprintf(s->cause, sizeof(s->cause), "cancelled");
 	else if ((f.err == -EAGAIN || f.err == -EPIPE) && *trouble)
 		snprintf(s->cause, sizeof(s->cause), "%s", trouble);
+	else if (start)
+		snprintf(s->cause, sizeof(s->cause), "%s", strerror(-start));
 	else
 		save_cause(&f, s->cause, sizeof(s->cause));
 }
@@ -187,7 +190,8 @@ static void done(struct save *s, const struct write_answer *a)
 	}
 	format_value(events, sizeof(events), UNIT_COUNT, a->events, 0);
 	if (s->without)
-		snprintf(without, sizeof(without), "; %d CPUs were not recorded: see --window-mem", s->without);
+		snprintf(without, sizeof(without), "; %d CPU%s not recorded: no memory for %s", s->without,
+			 s->without == 1 ? " was" : "s were", s->without == 1 ? "its ring" : "their rings");
 	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gaps%s%s%s%s",
 		 s->safe, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason,
 		 is_cut(s, a) ? "; more did not fit: see --window-mem" : "", without);
