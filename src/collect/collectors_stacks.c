@@ -119,14 +119,15 @@ const struct collector collector_samplers = {
 
 /* --- Samples and ended blocks, with their stacks */
 
-/* 1 s / stacks of blocks allowed per second and CPU, and its factor while they are shed. */
+/* 1 s / stacks of D states allowed per second and CPU, see bpf/block.bpf.h, and its factor while they are shed. */
 #define BLOCK_PRICE_NS 10000000ULL
 #define BLOCKS_SHED_TIMES 32
 
 /* The same for stacks of counted events: a thousand take 0.4 % of the CPU. */
 #define COUNTED_PRICE_NS 1000000ULL
 
-/* Bits of an index in a stack's id: a CPU meets up to 100 new stacks of 4 lines between two looks at the dictionary. */
+/* Bits of an index in a stack's id: there is room for 128 new stacks of 4 lines from each CPU between two looks at the
+ * dictionary. With all budgets used up and no stack met twice, a CPU meets 180. */
 static uint32_t stack_bits(int cpus)
 {
 	uint32_t bits = STACK_INDEX_BITS;

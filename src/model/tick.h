@@ -202,7 +202,7 @@ struct cpu_values {
 	uint64_t steal_ns;            /* time that the hypervisor ran something else; VALUE_NA: the kernel does not
 				       * report it */
 	uint64_t hardirq_ns;          /* part of run_ns and idle_ns: taken by interrupts */
-	uint64_t softirq_ns;          /* part of run_ns and idle_ns: taken by softirqs, except for those in ksoftirqd */
+	uint64_t softirq_ns;          /* part of run_ns and idle_ns: taken by softirqs, except for those in ksoftirqd or ktimers */
 	uint64_t switches;
 	uint64_t gap_ns, gap_at;      /* longest time without a timer interrupt while it was busy, and its end:
 				       * CLOCK_BOOTTIME ns; 0: none worth reporting, VALUE_NA: not watched */

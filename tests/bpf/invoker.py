@@ -104,7 +104,8 @@ def on_without_a_folder():
         done = run("--json", "-n", "1", "--on", "cpu>=0", cwd=f.mine)
         assert done.returncode == 1 and not done.stdout, done
         assert "cannot save systop-HOST-TIME.pb: Permission denied" in done.stderr, done
-        with subprocess.Popen([SYSTOP, "--json", "-d", "0.2", "--window", "1", "--on-limit", "1", "--on", "comm=md5sum"],
+        with subprocess.Popen([SYSTOP, "--json", "-d", "0.2", "--window", "1", "--on-limit", "1",
+                               "--on", f"ppid={os.getpid()} comm=md5sum"],
                               cwd=f.roots, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as systop:
             late = threading.Timer(20, systop.kill)
             late.start()

@@ -199,7 +199,7 @@ def frequent_blocks():
 
 def cut_kernel_stacks():
     """Kernel stacks as long as kernel.perf_event_max_stack count as cut: those of blocks that ended, and of blocks that last."""
-    with tempfile.NamedTemporaryFile("w") as f, Load(load_path("burn"), "block", "6", "20") as load, Load("sleep", "60") as sleep:
+    with tempfile.NamedTemporaryFile("w") as f, Load(load_path("burn"), "block", "60", "20") as load, Load("sleep", "60") as sleep:
         f.write("2\n")
         f.flush()
         command = ["unshare", "-m", "sh", "-c", f'mount --bind {f.name} /proc/sys/kernel/perf_event_max_stack && exec "$@"', "sh",

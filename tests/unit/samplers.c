@@ -160,7 +160,6 @@ TEST(samplers, frequency_of_a_time)
 	online_free(online);
 }
 
-/* Every event of a counter counts, not a number of samples a second. */
 /* Samples that come seldom are no gap of the timer, neither before nor after they come more often. */
 TEST(samplers, gap_of_a_frequency)
 {
@@ -183,6 +182,7 @@ TEST(samplers, gap_of_a_frequency)
 	online_free(online);
 }
 
+/* Every event of a counter counts, not a number of samples a second. */
 TEST(samplers, counted_one_by_one)
 {
 	struct online *online = online_new(1);
