@@ -15,6 +15,7 @@
 #include "app/priority.h"
 #include "helper/message.h"
 #include "util/fail.h"
+#include "util/text.h"
 
 /* How long the result of exec is awaited: the command's file can be on a file system that does not answer, and a stopped
  * child executes nothing. */
@@ -72,6 +73,7 @@ int command_fork(struct command *c, char **argv, bool screen)
 	}
 	close(ends[1]);
 	c->gate = ends[0];
+	c->name = argv[0];
 	return 0;
 }
 
@@ -89,6 +91,7 @@ static ssize_t exec_result(int gate, int *why)
 
 int command_start(struct command *c)
 {
+	char safe[256];
 	int why = 0;
 	ssize_t n = -1;
 
@@ -100,7 +103,8 @@ int command_start(struct command *c)
 	c->gate = -1;
 	if (!n)
 		return 0;
-	fail(-why, EXIT_STATUS_TARGET, "cannot run the command: %s",
+	text_safe(safe, sizeof(safe), c->name, strlen(c->name));
+	fail(-why, EXIT_STATUS_TARGET, "cannot run %s: %s", safe,
 	     n == sizeof(why) ? strerror(why) : "the child exited before it executed the command");
 	fail_fix("command -v NAME    # is it there, and executable?");
 	return why ? -why : -EIO;

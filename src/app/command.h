@@ -10,6 +10,7 @@
 struct command {
 	pid_t pid;    /* 0: none */
 	int gate;     /* a byte through it starts the command; closing it ends the child */
+	const char *name; /* of the command, borrowed */
 	int status;   /* as from waitpid, after its end */
 };
 

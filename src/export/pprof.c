@@ -242,6 +242,21 @@ static void mark_nameless(struct pprof *p)
 			p->mappings[p->locations[i]->pb.mapping_id - 1]->has_functions = false;
 }
 
+/* pprof names a profile after its first mapping: better a program than the kernel or a library. */
+static void program_first(struct pprof *p)
+{
+	for (size_t i = 0; i < p->nr_mappings; i++) {
+		const char *name = p->strings[p->mappings[i]->filename];
+		PB(Mapping) *first = p->mappings[0];
+
+		if (*name == '[' || strstr(name, ".so"))
+			continue;
+		p->mappings[0] = p->mappings[i];
+		p->mappings[i] = first;
+		return;
+	}
+}
+
 static int compress_to(FILE *to, const uint8_t *bytes, size_t size)
 {
 	z_stream z = { .next_in = (uint8_t *)bytes, .avail_in = size };
@@ -274,6 +289,7 @@ static int write_profile(struct pprof *p, FILE *to)
 	for (int i = 0; i < p->nr_columns; i++)
 		types[i] = &p->columns[i].pb;
 	mark_nameless(p);
+	program_first(p);
 	profile.sample_type = types;
 	profile.n_sample_type = p->nr_columns;
 	profile.sample = (PB(Sample) **)p->samples;

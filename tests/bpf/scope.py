@@ -496,7 +496,7 @@ def command_limits():
 def command_missing():
     done = subprocess.run([SYSTOP, "-b", "--", "/no/such/command"], capture_output=True, text=True,
                           check=False)
-    assert done.returncode == 5 and "cannot run the command" in done.stderr, done
+    assert done.returncode == 5 and "cannot run /no/such/command: No such file" in done.stderr, done
 
 
 def command_interrupted(option):

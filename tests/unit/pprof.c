@@ -160,9 +160,10 @@ TEST(pprof, refreshes_are_one_profile)
 	assert_string_equal(p->string_table[p->default_sample_type], "cpu");
 	in_file = p->location[on_cpu->location_id[2] - 1];
 	assert_int_equal(in_file->address, 0x401234);
-	assert_string_equal(p->string_table[p->mapping[in_file->mapping_id - 1]->filename], "/bin/prog");
-	assert_string_equal(p->string_table[p->mapping[in_file->mapping_id - 1]->build_id], "abcd");
-	assert_true(p->mapping[in_file->mapping_id - 1]->has_functions);
+	assert_int_equal(p->mapping[0]->id, in_file->mapping_id); /* the kernel was met first */
+	assert_string_equal(p->string_table[p->mapping[0]->filename], "/bin/prog");
+	assert_string_equal(p->string_table[p->mapping[0]->build_id], "abcd");
+	assert_true(p->mapping[0]->has_functions);
 	assert_int_equal(on_cpu->n_label, 5);
 	assert_string_equal(p->string_table[on_cpu->label[0]->key], "thread");
 	assert_string_equal(p->string_table[on_cpu->label[0]->str], "worker");
@@ -232,7 +233,8 @@ TEST(pprof, what_has_no_name_is_left_to_pprof)
 		if (!p->location[i]->n_line) {
 			nameless++;
 			assert_int_equal(p->location[i]->address, 0x401234);
-			assert_false(p->mapping[p->location[i]->mapping_id - 1]->has_functions);
+			assert_int_equal(p->location[i]->mapping_id, p->mapping[0]->id);
+			assert_false(p->mapping[0]->has_functions);
 		}
 	assert_int_equal(nameless, 1);
 	perftools__profiles__profile__free_unpacked(p, NULL);
