@@ -139,12 +139,22 @@ static int add_counts(struct blocked *s, const struct tick *shown)
 	return err ? err : add_ended(s, shown);
 }
 
+/* The D state of a thread at the end of a refresh. NULL: not known. */
+static const struct block *block_of(const struct row *r, const struct tick *t)
+{
+	const struct block *b = r->thread->block;
+
+	while (b && !(b->metric == METRIC_D && b->since < t->awake_ns && t->awake_ns <= b->until))
+		b = b->before;
+	return b;
+}
+
 /* Adds the threads that are in D state at the end of the refresh. */
 static int add_now(struct blocked *s, const struct tick *t)
 {
 	for (size_t i = 0; i < t->nr_active; i++) {
 		const struct row *r = &t->active[i];
-		const struct block *b = r->thread->block;
+		const struct block *b;
 		struct waiter *w;
 
 		if (r->state != STATE_D)
@@ -156,8 +166,7 @@ static int add_now(struct blocked *s, const struct tick *t)
 		s->now++;
 		w->now = true;
 		w->row.state = STATE_D;
-		while (b && !(b->metric == METRIC_D && b->since < t->awake_ns && t->awake_ns <= b->until))
-			b = b->before;
+		b = block_of(r, t);
 		if (!b)
 			continue;
 		w->now_ns = t->awake_ns - b->since;
@@ -168,6 +177,19 @@ static int add_now(struct blocked *s, const struct tick *t)
 			w->longest_ns = w->now_ns;
 	}
 	return 0;
+}
+
+/* Stacks of present blocks are read after the end of the refresh. */
+static void add_late_stacks(const struct blocked *s, const struct tick *t)
+{
+	for (size_t i = 0; i < t->nr_active; i++) {
+		const struct row *r = &t->active[i];
+		const struct block *b = r->state == STATE_D ? block_of(r, t) : NULL;
+		struct waiter *w = b ? map_get(&s->of, latency_thread_key(r->thread)) : NULL;
+
+		if (w)
+			note_stacks(w, b->kernel, b->user, b->flags);
+	}
 }
 
 /* Blocks that began before the oldest refresh, and blocks without a stack, add their whole length when they end. */
@@ -188,14 +210,13 @@ static uint64_t count_of(const struct waiter *w)
 
 int blocked_find(struct blocked *b, const struct tick *t, uint64_t shown)
 {
-	uint64_t oldest;
 	int err;
 
-	tick_past(t, &oldest);
-	if (b->shown == shown && oldest > b->oldest)
+	if (b->shown == shown) {
+		add_late_stacks(b, t);
 		return 0;
+	}
 	forget(b);
-	b->oldest = oldest;
 	err = add_counts(b, t); /* first: the samples are compared with the slot of the longest */
 	if (!err)
 		err = tick_samples(t, HISTORY_TICKS, add_sample, b);

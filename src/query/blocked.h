@@ -41,12 +41,11 @@ struct blocked {
 	struct map of;         /* latency_thread_key() -> waiter */
 	uint32_t now;          /* number in D state */
 	size_t refreshes;      /* number of refreshes covered, */
-	uint64_t oldest;       /* the first of them, */
 	uint64_t shown;        /* and the number of the last */
 };
 
 /* blocked_find - replaces the contents with the waiters of the refreshes up to @t. @shown: a number of @t, not 0; with the same
- * number, as stacks arrive late, until a refresh is not remembered any more: then the contents stay. 0 or -ENOMEM. */
+ * number only stacks that arrived late are added, as the history goes on while a screen is paused. 0 or -ENOMEM. */
 int blocked_find(struct blocked *b, const struct tick *t, uint64_t shown);
 void blocked_fini(struct blocked *b);
 
