@@ -248,12 +248,13 @@ static bool is_stuck(const struct rings *r)
 	return r->err || !may_grow(r);
 }
 
-int rings_without(const struct rings *r)
+int rings_without(const struct rings *r, const char **why)
 {
 	int nr = 0;
 
 	for (int cpu = 0; is_stuck(r) && cpu < r->o.nr_cpus; cpu++)
 		nr += online_is(r->o.online, cpu) && r->cpus[cpu].fd < 0;
+	*why = r->err ? strerror(-r->err) : "the memory limit is reached (--window-mem)";
 	return nr;
 }
 
@@ -383,7 +384,8 @@ uint32_t rings_slots(const struct rings *r)
 
 void rings_health(const struct rings *r, struct health *h)
 {
-	int online = online_count(r->o.online), without = rings_without(r);
+	const char *why;
+	int online = online_count(r->o.online), without = rings_without(r, &why);
 	char bytes[16];
 
 	if (!r->o.slots) {
@@ -396,7 +398,7 @@ void rings_health(const struct rings *r, struct health *h)
 	}
 	if (without) {
 		health_add(h, "Maps", "recorder", HEALTH_DEGRADED, "%d of %d CPUs have a ring: %s", online - without, online,
-			   r->err ? strerror(-r->err) : "the memory limit is reached (--window-mem)");
+			   why);
 		return;
 	}
 	format_value(bytes, sizeof(bytes), UNIT_BYTES, r->made * ring_bytes(r), 0);

@@ -61,8 +61,8 @@ void rings_hold(struct rings *r, bool held);
 void rings_stop(struct rings *r);
 uint64_t rings_bytes(const struct rings *r);
 
-/* rings_without - online CPUs that get no ring now, as there is no memory or no room. */
-int rings_without(const struct rings *r);
+/* rings_without - online CPUs that get no ring now; @why: set to the reason. */
+int rings_without(const struct rings *r, const char **why);
 
 /* rings_tick - notes how far each ring is at @boottime_ns: slots need it for their full time. */
 void rings_tick(struct rings *r, uint64_t boottime_ns);

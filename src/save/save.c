@@ -107,11 +107,13 @@ static void note_window(struct save *s)
 {
 	uint64_t window_ns = s->o.window_s * 1000000000ULL;
 	int nr = collect_nr_cpus(s->o.collect);
+	const char *why;
 
 	s->end.at = clock_ns(CLOCK_BOOTTIME);
 	if (s->part.until && s->part.until < s->end.at)
 		s->end.at = s->part.until;
-	s->without = rings_without(collect_rings(s->o.collect));
+	s->without = rings_without(collect_rings(s->o.collect), &why);
+	snprintf(s->why_without, sizeof(s->why_without), "%s", why);
 	s->end.from = s->part.from ? s->part.from : s->end.at > window_ns ? s->end.at - window_ns : 0;
 	for (int cpu = 0; cpu < nr; cpu++)
 		collect_cpu_now(s->o.collect, cpu, &s->end.cpus[cpu].head, &s->end.cpus[cpu].current);

@@ -78,6 +78,8 @@ void save_close(struct save *s, int err, bool said)
 		collect_hold_rings(s->o.collect, false);
 	s->state = SAVE_IDLE;
 	s->failure.err = err;
+	if (err == -ECANCELED && *s->reason)
+		trigger_cancelled(&s->o.trigger);
 	name_cause(s);
 	if (err == -ECANCELED)
 		snprintf(s->text, sizeof(s->text), "not saved: cancelled");
@@ -169,7 +171,7 @@ static bool is_cut(const struct save *s, const struct write_answer *a)
 
 static void done(struct save *s, const struct write_answer *a)
 {
-	char bytes[16], events[16], without[64] = "";
+	char bytes[16], events[16], without[128] = "";
 
 	s->failure = (struct save_failure){ .need = a->need, .room = a->room };
 	if (a->err) {
@@ -190,8 +192,8 @@ static void done(struct save *s, const struct write_answer *a)
 	}
 	format_value(events, sizeof(events), UNIT_COUNT, a->events, 0);
 	if (s->without)
-		snprintf(without, sizeof(without), "; %d CPU%s not recorded: no memory for %s", s->without,
-			 s->without == 1 ? " was" : "s were", s->without == 1 ? "its ring" : "their rings");
+		snprintf(without, sizeof(without), "; %d CPU%s not recorded: %s", s->without, s->without == 1 ? " was" : "s were",
+			 s->why_without);
 	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gaps%s%s%s%s",
 		 s->safe, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason,
 		 is_cut(s, a) ? "; more did not fit: see --window-mem" : "", without);

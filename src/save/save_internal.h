@@ -28,7 +28,8 @@ struct save {
 	char cause[160];         /* the same in words */
 	int refused;             /* why the last save of --on could not begin, -errno; 0: it began */
 	struct save_end end;     /* of the window */
-	int without;             /* CPUs without a ring, which are not recorded */
+	int without;             /* CPUs without a ring, which are not recorded, */
+	char why_without[64];    /* and why */
 	const struct exporter *exporter; /* of the current save */
 	struct save_part part;   /* of the current save */
 	uint32_t percent, idle_talk; /* last reported, and how often since */

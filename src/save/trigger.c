@@ -77,6 +77,11 @@ void trigger_saves(struct trigger *t, uint64_t now_ns)
 	t->failed++; /* until its file is complete */
 }
 
+void trigger_cancelled(struct trigger *t)
+{
+	t->failed -= t->failed > 0;
+}
+
 void trigger_saved(struct trigger *t)
 {
 	t->saves_ns[t->saved++ % t->limit] = t->began_ns;

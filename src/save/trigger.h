@@ -29,10 +29,11 @@ struct trigger {
  * trigger_fires - whether the tick has a matching thread, and another file is allowed. @why: which thread it is, safe
  * for a terminal. Time in D counts from the start of the block, also before this tick.
  * trigger_saves - a save has begun: none begins for a while, the longer the more have failed before, at most for an hour.
- * trigger_saved - its file is complete: it counts.
+ * trigger_saved - its file is complete: it counts. trigger_cancelled - it did not fail.
  */
 bool trigger_fires(const struct trigger *t, const struct tick *tick, uint64_t now_ns, char *why, size_t size);
 void trigger_saves(struct trigger *t, uint64_t now_ns);
 void trigger_saved(struct trigger *t);
+void trigger_cancelled(struct trigger *t);
 
 #endif

@@ -278,23 +278,25 @@ TEST(keep, rings_that_cannot_be_made)
 	struct online *both;
 	struct rings_options o = { .map_fd = -1, .pattern_fd = -1, .cpus = cpus, .nr_cpus = 2, .slots = SLOTS,
 				   .max_bytes = ROOM * SLOTS * sizeof(struct ring_slot), .window_s = 30 };
+	const char *why;
 	struct rings *r;
 
 	cpus_online = "0-1";
 	o.online = both = online_new(2);
 	r = rings_new(&o);
 	assert_non_null(r);
-	assert_int_equal(rings_without(r), 0); /* not yet */
+	assert_int_equal(rings_without(r, &why), 0); /* not yet */
 	map_file = "/dev/no/such";
 	assert_int_equal(rings_grow(r), -ENOENT);
-	assert_int_equal(rings_without(r), 2);
+	assert_int_equal(rings_without(r, &why), 2);
+	assert_string_equal(why, "No such file or directory");
 	map_file = "/dev/null";
 	assert_false(rings_missing(r));
 	passed_s += 61;
 	assert_true(rings_missing(r));
 	assert_int_equal(rings_grow(r), -EBADF); /* there is no map */
 	assert_int_equal(rings_fd(r, 0), -1);
-	assert_int_equal(rings_without(r), 2);
+	assert_int_equal(rings_without(r, &why), 2);
 	assert_int_equal(rings_bytes(r), 0);
 	rings_free(r);
 	online_free(both);

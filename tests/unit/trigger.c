@@ -126,7 +126,9 @@ TEST(trigger, what_is_not_saved_does_not_count)
 	assert_false(trigger_fires(&when, t, 3602 * SEC, why, sizeof(why)));
 	assert_true(trigger_fires(&when, t, 3603 * SEC, why, sizeof(why)));
 	trigger_saves(&when, 3603 * SEC); /* and fails: the oldest file is no longer counted */
-	trigger_saves(&when, 3663 * SEC); /* and again */
+	trigger_saves(&when, 3663 * SEC); /* is cancelled, */
+	trigger_cancelled(&when);
+	trigger_saves(&when, 3663 * SEC); /* and fails again */
 	assert_false(trigger_fires(&when, t, 3782 * SEC, why, sizeof(why)));
 	assert_true(trigger_fires(&when, t, 3783 * SEC, why, sizeof(why)));
 	save(&when, 3783 * SEC);
