@@ -112,6 +112,7 @@ static int try_read(struct unwind_tables *t, uint32_t file, int fd, char *buffer
 	struct input in = { .from = file_stream(fd, "r"), .buffer = buffer, .file = &t->file[file] };
 	int err = -ENOMEM;
 
+	t->starved = false;
 	in.file->rules = in.from ? malloc(CFI_RULES_MAX * sizeof(*in.file->rules)) : NULL;
 	if (in.file->rules) {
 		setvbuf(in.from, in.buffer, _IOFBF, BUFFER_BYTES);

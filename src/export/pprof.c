@@ -246,10 +246,10 @@ static void mark_nameless(struct pprof *p)
 static void program_first(struct pprof *p)
 {
 	for (size_t i = 0; i < p->nr_mappings; i++) {
-		const char *name = p->strings[p->mappings[i]->filename];
+		const char *name = p->strings[p->mappings[i]->filename], *so = strstr(basename(name), ".so");
 		PB(Mapping) *first = p->mappings[0];
 
-		if (*name == '[' || strstr(name, ".so"))
+		if (*name == '[' || (so && (!so[3] || so[3] == '.')))
 			continue;
 		p->mappings[0] = p->mappings[i];
 		p->mappings[i] = first;
