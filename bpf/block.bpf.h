@@ -54,7 +54,7 @@ static __always_inline bool park_afford(struct cpu_slot *c, const struct slot *o
 
 	if (out->long_block)
 		return stack_afford(&b->parks_paid, now, BLOCK_BURST_NS, block_price(out->state));
-	return stack_afford(&b->guesses_paid, now, BLOCK_BURST_NS, BLOCK_GUESS_PRICE * block_price(out->state));
+	return stack_afford(&b->guesses_paid, now, BLOCK_BURST_NS, BLOCK_GUESS_PRICE * shared.block_price_ns);
 }
 
 /* The same for reporting a block at whose begin none was parked. */

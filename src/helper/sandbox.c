@@ -16,9 +16,9 @@
 
 #define NOBODY 65534
 
-/* No convention gives these to anyone: systemd's end at 65519, and images of containers use 65532. */
-#define UNUSED_FIRST 65520
-#define UNUSED_LAST 65531
+/* No convention gives these to anyone: they are above the users of systemd, and below the ranges of containers. */
+#define UNUSED_FIRST 65536
+#define UNUSED_LAST 65599
 
 /* Being root, becoming root and changing users no longer bring capabilities, for good. */
 #define SECUREBITS (SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | \
