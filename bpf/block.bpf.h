@@ -105,7 +105,7 @@ static __always_inline bool park_wanted(const struct slot *out)
 
 /* Also called if samples met new files in this thread's stack: this walk can add them. It is inlined: kernels before 6.13
  * give sched_switch and everything it calls 512 bytes of stack together. */
-static __always_inline int park(struct task_struct *prev, __u32 index, __u64 since, struct cpu_slot *c)
+static __always_inline int park(struct task_struct *prev, __u32 index, struct slot *out, struct cpu_slot *c)
 {
 	struct parked *p = bpf_map_lookup_elem(&parked_stacks, &index);
 	__u8 lost = 0;
@@ -115,7 +115,9 @@ static __always_inline int park(struct task_struct *prev, __u32 index, __u64 sin
 		return 0;
 	p->user = stack_user(prev, c, UNWIND_SWITCH, &lost);
 	p->lost = lost;
-	p->since = since;
+	p->since = out ? out->since : 0;
+	if (out)
+		out->parked = 1;
 	return 0;
 }
 
@@ -145,11 +147,8 @@ static __noinline int block_emit(struct task_struct *next, const struct slot *in
 	if (parked->since == since) {
 		what.user = parked->user;
 		what.flags |= parked->lost;
-	} else if (block_afford(c, what.at)) {
-		what.flags |= STACK_NO_USER;
 	} else {
-		c->stacks_skipped++;
-		return 0;
+		what.flags |= STACK_NO_USER;
 	}
 	parked->since = 0;
 	bytes = bpf_get_task_stack(next, k->frames, STACK_KERNEL_MAX * 8, 0);

@@ -305,9 +305,15 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	/* Not before the thread's events on other CPUs, whose clocks may be ahead: its slot has the later time. */
 	record_switch(c, cpu, in ? in->since : e.now, (__u64)prev->pid << 32 | next->pid, left);
 	if ((samples_wait && c->files_met) || (c->findings & SWITCH_PARKS && out && park_afford(c, out, e.now)))
-		park(prev, out_index, out ? out->since : 0, c);
-	if (c->findings & SWITCH_BLOCKED && in)
-		block_emit(next, in, in_index, c);
+		park(prev, out_index, out, c);
+	if (c->findings & SWITCH_BLOCKED && in) {
+		if (in->parked || block_afford(c, e.now))
+			block_emit(next, in, in_index, c);
+		else
+			c->stacks_skipped++;
+	}
+	if (in && in->parked) /* for this block, also if it was short */
+		in->parked = 0;
 	order_set(&c->switches_done, c->switches);
 
 	if (c->findings & SWITCH_DEAD) {

@@ -93,7 +93,7 @@ enum wake_context {
  * also takes runq_max_ns (by a compare-and-exchange with 0).
  *
  * It has data of other families only if a switch or a waking reads or writes it: waker and waker_since (wait.bpf.h),
- * long_block (block.bpf.h), softirq (irq.bpf.h). Its lines are in the cache then; a separate array would cost another 6 ns
+ * long_block and parked (block.bpf.h), softirq (irq.bpf.h). Its lines are in the cache then; a separate array would cost another 6 ns
  * for the lookup, and a cache line. Other data is in separate arrays: parked_stacks here, the collectors' in user space.
  */
 struct slot {
@@ -120,7 +120,8 @@ struct slot {
 	__u32 waker_since; /* `wakeups` when the present waker's series of wakeups began */
 	__u8 in_scope;
 	__u8 pid_scope;    /* enum pid_scope */
-	__u8 sighted;      /* first seen at a switch or after the start: the kernel's counts began before the slot */
+	__u8 sighted : 1;  /* first seen at a switch or after the start: the kernel's counts began before the slot */
+	__u8 parked : 1;   /* a user stack was taken at its last switch-out: see park() */
 	__u8 long_block;   /* > 0: one of its last blocks was long, so the next user stack is taken */
 	__u64 task;        /* address of its task_struct: compared, never followed; 0: it is dead */
 	__u64 wake;        /* time and context of the last wakeup, and WAKE_THROTTLED */
@@ -254,7 +255,8 @@ struct cpu_slot {
 	__u16 was_moved;     /* to another CPU, while it was off the CPU */
 	struct wait_run runs[WAIT_RUNS]; /* last long runs, a ring */
 	__u32 nr_runs;
-	__u32 nr_shares;     /* scratch of wait_emit_before() */
+	__u32 nr_shares;     /* scratch of wait_emit_before(), */
+	__u32 skipped_runs;  /* and this */
 	struct wait_share shares[WAIT_SHARES];
 	__u64 wait_events;   /* written to this CPU's ring */
 	__u64 waits_paid;    /* time up to which events are paid for: see wait_afford() */

@@ -93,12 +93,12 @@ __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u6
 
 /*
  * Adds the part since @start of the CPU's long run number @i, the newest one is 1, to its thread's share; @charged ns are charged
- * already. A thread for which there is no room takes the place of the one with the smallest share, if that is smaller. Returns 0:
- * no earlier run counts, as they were before the wait, or of too many threads.
+ * already. Runs shorter than @least, of which the remembered ones make no share that counts, are skipped. Returns 0: no earlier
+ * run counts, as they were before the wait, or too many were skipped.
  */
-__weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 start, __u64 charged)
+__weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 start, __u64 charged, __u64 least)
 {
-	struct wait_share *share, *least;
+	struct wait_share *share;
 	const struct wait_run *r;
 	__u64 ns;
 
@@ -108,8 +108,7 @@ __weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 start, __u64
 	if (!r->slot || r->until <= start)
 		return 0;
 	ns = account_sub(account_min(r->ns, r->until - account_max(r->since, start)), charged);
-	least = &c->shares[1];
-	for (__u32 k = 0; k < WAIT_SHARES; k++) {
+	for (__u32 k = 0; k < WAIT_SHARES && ns >= least; k++) {
 		share = &c->shares[k];
 		if (k >= c->nr_shares) {
 			*share = (struct wait_share){ ns, r->slot, r->started };
@@ -120,13 +119,8 @@ __weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 start, __u64
 			share->ns += ns;
 			return 1;
 		}
-		if (k > 1 && share->ns < least->ns)
-			least = share;
 	}
-	if (least->ns < ns)
-		*least = (struct wait_share){ ns, r->slot, r->started };
-	c->nr_shares++;
-	return c->nr_shares < 2 * WAIT_SHARES;
+	return c->skipped_runs++ < WAIT_SKIPS;
 }
 
 /* Charges a wait of slot @index to a share of at least @least ns; @left ns are not charged yet. A thread that has ended, and whose
@@ -165,8 +159,9 @@ static __always_inline void wait_emit_before(struct cpu_slot *c, struct wait_eve
 		return;
 	c->shares[0] = (struct wait_share){ 0, e->by, by->start_ns };
 	c->nr_shares = 1;
+	c->skipped_runs = 0;
 	for (__u32 i = 1; i <= WAIT_RUNS; i++) {
-		if (!wait_share(c, i, start, i == 1 ? charged : 0))
+		if (!wait_share(c, i, start, i == 1 ? charged : 0, wait / (WAIT_WORTH_PART * WAIT_RUNS / 2)))
 			break;
 	}
 	own = account_min(c->shares[0].ns, e->b);

@@ -44,7 +44,9 @@ _Static_assert(sizeof(struct wait_event) == 32, "half a cache line");
 #define WAIT_RUNS 32
 #define WAIT_RUN_NS 50000
 /* Threads among these to which one wait can be charged: the one that had the CPU last, and others. */
-#define WAIT_SHARES 5
+#define WAIT_SHARES 4
+/* Runs that are skipped in one wait: where more are short, or of other threads, no thread is the reason. */
+#define WAIT_SKIPS 3
 
 struct wait_run {
 	__u64 since, until;
