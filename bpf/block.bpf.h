@@ -57,7 +57,7 @@ static __always_inline bool park_afford(struct cpu_slot *c, const struct slot *o
 	return stack_afford(&b->guesses_paid, now, BLOCK_BURST_NS, BLOCK_GUESS_PRICE * shared.block_price_ns);
 }
 
-/* The same for reporting a block at whose begin none was parked. */
+/* The same for reporting a block whose user stack was not parked. */
 static __always_inline bool block_afford(struct cpu_slot *c, __u64 now)
 {
 	struct block_budget *b = c->was_state == SLOT_D ? &c->d_budget : &c->sleep_budget;

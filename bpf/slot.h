@@ -93,8 +93,8 @@ enum wake_context {
  * also takes runq_max_ns (by a compare-and-exchange with 0).
  *
  * It has data of other families only if a switch or a waking reads or writes it: waker and waker_since (wait.bpf.h),
- * long_block and parked (block.bpf.h), softirq (irq.bpf.h). Its lines are in the cache then; a separate array would cost another 6 ns
- * for the lookup, and a cache line. Other data is in separate arrays: parked_stacks here, the collectors' in user space.
+ * long_block and parked (block.bpf.h), softirq (irq.bpf.h). Its lines are in the cache then; a separate array would cost
+ * another 6 ns for the lookup, and a cache line. Other data is in separate arrays: parked_stacks here, the collectors' in user space.
  */
 struct slot {
 	/* line 1: where the time went */
@@ -185,8 +185,9 @@ enum switch_finding {
 
 /* Times up to which stacks of a CPU's blocks are paid for, see park_afford() and block_afford(). */
 struct block_budget {
-	__u64 parks_paid, guesses_paid;
-	__u64 blocks_paid;
+	__u64 parks_paid;   /* of user stacks parked where a long block is likely, */
+	__u64 guesses_paid; /* or may be the first, */
+	__u64 blocks_paid;  /* and of reports of blocks for which none was parked */
 };
 
 /*
@@ -255,9 +256,8 @@ struct cpu_slot {
 	__u16 was_moved;     /* to another CPU, while it was off the CPU */
 	struct wait_run runs[WAIT_RUNS]; /* last long runs, a ring */
 	__u32 nr_runs;
-	__u32 nr_shares;     /* scratch of wait_emit_before(), */
-	__u32 skipped_runs;  /* and this */
-	struct wait_share shares[WAIT_SHARES];
+	__u32 nr_shares, skipped_runs;         /* scratch of wait_emit_before(), */
+	struct wait_share shares[WAIT_SHARES]; /* about one wait */
 	__u64 wait_events;   /* written to this CPU's ring */
 	__u64 waits_paid;    /* time up to which events are paid for: see wait_afford() */
 	__u64 busy_since;    /* when it was last idle */

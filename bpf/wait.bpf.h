@@ -21,6 +21,8 @@ extern const volatile __u64 away_ns; /* smaller of wait_ns and AWAY_NS: anything
 
 /* A thread that ran earlier is reported if it accounts for at least one part in this many of the wait. */
 #define WAIT_WORTH_PART 8
+/* Of runs shorter than one part in this many, half of the remembered ones together are not worth it. */
+#define WAIT_SHORT_PART (WAIT_WORTH_PART * WAIT_RUNS / 2)
 
 /*
  * Whether one more event can be reported at @now. On an overloaded host nearly every wait is long, and most wakeups
@@ -93,8 +95,8 @@ __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u6
 
 /*
  * Adds the part since @start of the CPU's long run number @i, the newest one is 1, to its thread's share; @charged ns are charged
- * already. Runs shorter than @least, of which the remembered ones make no share that counts, are skipped. Returns 0: no earlier
- * run counts, as they were before the wait, or too many were skipped.
+ * already. Runs shorter than @least are skipped. Returns 0: no earlier run counts, as they were before the wait, or too many
+ * were skipped.
  */
 __weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 start, __u64 charged, __u64 least)
 {
@@ -161,7 +163,7 @@ static __always_inline void wait_emit_before(struct cpu_slot *c, struct wait_eve
 	c->nr_shares = 1;
 	c->skipped_runs = 0;
 	for (__u32 i = 1; i <= WAIT_RUNS; i++) {
-		if (!wait_share(c, i, start, i == 1 ? charged : 0, wait / (WAIT_WORTH_PART * WAIT_RUNS / 2)))
+		if (!wait_share(c, i, start, i == 1 ? charged : 0, wait / WAIT_SHORT_PART))
 			break;
 	}
 	own = account_min(c->shares[0].ns, e->b);

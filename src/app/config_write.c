@@ -19,7 +19,7 @@
 #include "util/path.h"
 #include "util/text.h"
 
-/* A helper that is silent for this long is waited for no more. */
+/* systop does not wait longer than this for a silent helper. */
 #define SILENT_NS 5000000000ULL
 
 /* inih reads lines of up to 198 characters. */

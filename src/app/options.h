@@ -69,7 +69,7 @@ struct options {
 	const char *trigger;     /* --on, checked; NULL: none */
 	unsigned int trigger_limit; /* files per hour */
 	const char *shell;       /* of --completions, checked */
-	char theme[2 * PATH_MAX]; /* --theme: the last path that is not absolute, as such */
+	char theme[2 * PATH_MAX]; /* --theme: a relative path, made absolute */
 	struct setting_option *settings;
 	size_t nr_settings, settings_room;
 	const char **cgroups;    /* -c, as given */

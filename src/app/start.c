@@ -134,7 +134,7 @@ static int open_screen(struct systop *s)
 	return s->tui ? 0 : -EIO;
 }
 
-/* Reports it before the screen opens, and on it. */
+/* Reports @text before the screen opens, and on it. */
 static void warn(struct systop *s, const char *text)
 {
 	complain("%s", text);

@@ -55,7 +55,8 @@ static void report_waits(struct emission *t, struct runq_waits *w, uint64_t runq
 	if (known) {
 		sample.user = model_stack_again(t->stacks->model, w->user);
 		sample.kernel = model_stack_again(t->stacks->model, w->kernel);
-		sample.flags |= (w->user && !sample.user ? NOTE_USER_LOST : 0) | (w->kernel && !sample.kernel ? NOTE_KERNEL_LOST : 0);
+		sample.flags |= w->user && !sample.user ? NOTE_USER_LOST : 0;
+		sample.flags |= w->kernel && !sample.kernel ? NOTE_KERNEL_LOST : 0;
 	}
 	emit_sample(t, &sample);
 	if (runq_ns > w->runq_ns)

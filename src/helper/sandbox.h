@@ -4,7 +4,7 @@
 
 struct helper_role;
 
-/* sandbox_init - finds out who started systop, and which user nobody else is. Call once, before any process is started. */
+/* sandbox_init - finds out who started systop, and chooses a user without processes. Call once, before any process is started. */
 void sandbox_init(void);
 
 /* sandbox_enter - this process drops everything its role does not need, for good. 0, or -1 with errno: it must not

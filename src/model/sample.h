@@ -13,6 +13,7 @@ struct life;
 struct model;
 struct tick;
 
+/* Number of enum frame_lack, see query/stack_quality.h. */
 #define STACK_LACKS 10
 
 /* A stack, shared by all samples that have it: frames innermost first. It lives as long as a held or remembered tick

@@ -34,8 +34,8 @@ FILE *file_stream(int fd, const char *mode);
 /* file_flush - flushes a stream. 0 or -errno: not all that was put is written. */
 int file_flush(FILE *to);
 
-/* file_gets - like fgets(), but a line that does not fit with its newline is cut and has that: newer versions of inih read on
- * until there is one. @cut: set to whether it was cut. */
+/* file_gets - like fgets(), but cuts a line that does not fit, and ends it with a newline, until which newer versions of inih
+ * read on. @cut: set to whether it was cut. */
 char *file_gets(char *buf, int size, FILE *f, bool *cut);
 
 /* file_seal - makes a memfd (MFD_ALLOW_SEALING) immutable for everyone. 0 or -errno. file_sealed - whether it is a

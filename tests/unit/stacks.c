@@ -40,6 +40,15 @@ static void begin_with(uint64_t window_ns, uint64_t old_bytes)
 	shared->stack_generation = 1;
 }
 
+/* Before begin_with() is called again in the same test. */
+static void end_one(void)
+{
+	stacks_free(stacks);
+	stacks = NULL;
+	shared->stack_entries[1] = shared->stack_lines[1] = 0;
+	cpu->stack_events = 0;
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -449,10 +458,7 @@ TEST(stacks, a_wait_has_no_stack_of_another_thread)
 		assert_int_equal(near.weight, next == 1 ? SEC / 4 : 0);
 		assert_int_equal(said(t, METRIC_RUNQ, 0, 0).weight, next == 1 ? 0 : SEC / 4);
 		tick_put(t);
-		stacks_free(stacks);
-		stacks = NULL;
-		shared->stack_entries[1] = shared->stack_lines[1] = 0;
-		cpu->stack_events = 0;
+		end_one();
 	}
 }
 
@@ -477,10 +483,7 @@ TEST(stacks, samples_in_interrupts)
 		assert_int_equal(said(t, METRIC_RUN, A, 0).weight, softirqs ? 400 : 0);
 		assert_int_equal(said(t, METRIC_RUN, B, 0).weight, softirqs ? 400 : 800);
 		tick_put(t);
-		stacks_free(stacks);
-		stacks = NULL;
-		shared->stack_entries[1] = shared->stack_lines[1] = 0;
-		cpu->stack_events = 0;
+		end_one();
 	}
 }
 

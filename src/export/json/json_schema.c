@@ -210,7 +210,8 @@ static struct json_object *irq_schema(void)
 	property(o, "name", node("string", false, "as in /proc/interrupts or /proc/softirqs; 24+127: line 24 and 127 more of its device"));
 	property(o, "kind", choice(irq_kind_names, IRQ_KINDS, "hard: a line, vector: the CPU's own, soft: a softirq"));
 	property(o, "device", node("string", false, "handler of a line, from /proc/interrupts; empty for other kinds"));
-	property(o, "count", node("integer", false, "number of times it occurred; of a line that devices share, calls of their handlers"));
+	property(o, "count", node("integer", false,
+				  "number of times it occurred; of a line that devices share, calls of their handlers"));
 	property(o, "ns", node("integer", false, "time in it, without nested interrupts"));
 	property(o, "max_ns", node("integer", false, "the longest"));
 	property(o, "p99_ns", node("integer", true, "99 % took less; from a histogram"));
