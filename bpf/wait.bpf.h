@@ -93,24 +93,16 @@ __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u6
 	return 0;
 }
 
-/*
- * Adds the part since @start of the CPU's long run number @i, the newest one is 1, to its thread's share; @charged ns are charged
- * already. Runs shorter than @least are skipped. Returns 0: no earlier run counts, as they were before the wait, or too many
- * were skipped.
- */
-__weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 start, __u64 charged, __u64 least)
+/* Adds @ns of the CPU's long run number @i, the newest one is 1, to its thread's share. Returns 0: there is no share left. */
+__weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 ns)
 {
 	struct wait_share *share;
 	const struct wait_run *r;
-	__u64 ns;
 
 	if (!c)
 		return 0;
 	r = &c->runs[(c->nr_runs - i) & (WAIT_RUNS - 1)];
-	if (!r->slot || r->until <= start)
-		return 0;
-	ns = account_sub(account_min(r->ns, r->until - account_max(r->since, start)), charged);
-	for (__u32 k = 0; k < WAIT_SHARES && ns >= least; k++) {
+	for (__u32 k = 0; k < WAIT_SHARES; k++) {
 		share = &c->shares[k];
 		if (k >= c->nr_shares) {
 			*share = (struct wait_share){ ns, r->slot, r->started };
@@ -122,7 +114,7 @@ __weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 start, __u64
 			return 1;
 		}
 	}
-	return c->skipped_runs++ < WAIT_SKIPS;
+	return 0;
 }
 
 /* Charges a wait of slot @index to a share of at least @least ns; @left ns are not charged yet. A thread that has ended, and whose
@@ -163,7 +155,13 @@ static __always_inline void wait_emit_before(struct cpu_slot *c, struct wait_eve
 	c->nr_shares = 1;
 	c->skipped_runs = 0;
 	for (__u32 i = 1; i <= WAIT_RUNS; i++) {
-		if (!wait_share(c, i, start, i == 1 ? charged : 0, wait / WAIT_SHORT_PART))
+		const struct wait_run *r = &c->runs[(c->nr_runs - i) & (WAIT_RUNS - 1)];
+		__u64 ns;
+
+		if (!r->slot || r->until <= start)
+			break;
+		ns = account_sub(account_min(r->ns, r->until - account_max(r->since, start)), i == 1 ? charged : 0);
+		if ((ns < wait / WAIT_SHORT_PART || !wait_share(c, i, ns)) && c->skipped_runs++ >= WAIT_SKIPS)
 			break;
 	}
 	own = account_min(c->shares[0].ns, e->b);
