@@ -40,6 +40,7 @@ struct account_event {
 	__u64 exec_ns;      /* se.sum_exec_runtime */
 	__u64 stint_ns;     /* account_stint() */
 	__u64 cpu_since;    /* accounting clock: the CPU's last switch, or the start of our measurement */
+	__u64 other_ns;     /* a switch since then was missed: how long the thread that came then had the CPU, at least */
 	__u64 stolen_ns;    /* switch-out: time that interrupts took since the switch-in */
 	__u32 prev_state;   /* switch-out: as sched_switch reports it */
 	__u32 task_state;   /* switch-out: task->__state now */
@@ -198,29 +199,32 @@ static __always_inline void account_steal(struct slot *s, __u64 steal)
 
 /*
  * Its switch-out was missed: after `since` it ran, left, and waited for @delay_ns by the kernel's sum. The running time
- * comes from the kernel's sum; the remaining time off the CPU is unknown and taken as sleep.
+ * comes from the kernel's sum, as it was when the CPU that it left found out: what it ran unseen after that is in no CPU's
+ * running time. The remaining time off the CPU is unknown and taken as sleep.
  */
 static __always_inline void account_lost(struct slot *s, __u64 now, __u64 exec_ns, __u64 delay_ns)
 {
 	__u64 total = account_sub(now, s->since);
-	__u64 run = account_min(account_sub(exec_ns, s->exec_ns), total);
+	__u64 seen = s->state == SLOT_LOST ? account_min(s->lost_ns, total) : total;
+	__u64 run = account_min(account_sub(exec_ns, s->exec_ns), seen);
 	__u64 wait = account_min(account_sub(delay_ns, s->run_delay), total - run);
 
 	s->run_ns += run;
 	s->runq_ns += wait;
 	s->sleep_ns += total - run - wait;
+	s->lost_ns = run;
 	s->exec_ns = exec_ns; /* only once: its next switch-out may be missed, too */
 }
 
 /*
  * When a thread whose switch-in was missed came to this CPU: the kernel's time on our clock. Whatever hid the switch
  * from its tracepoint can have hidden it from sched_info, too, whose time then belongs to an earlier switch. Hence two
- * bounds: the thread did not come before the last switch seen here, and did not run longer than the scheduler charged
- * it for.
+ * bounds: the thread did not come before the thread that the last switch seen here brought had run, and did not run longer
+ * than the scheduler charged it for.
  */
 static __always_inline __u64 account_arrival(__u64 not_before, const struct account_event *e)
 {
-	__u64 at = account_max(e->last_arrival + e->clock_offset, e->cpu_since);
+	__u64 at = account_max(e->last_arrival + e->clock_offset, e->cpu_since + e->other_ns);
 
 	at = account_max(at, account_sub(e->now, e->stint_ns));
 	return account_max(account_min(at, e->now), not_before);
@@ -270,7 +274,7 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 
 		s->run_ns += now - s->since - stolen;
 		s->irq_ns += stolen;
-	} else if (s->state == SLOT_RUNNING || s->state == SLOT_LOST) {
+	} else if (s->state == SLOT_RUNNING) {
 		account_lost(s, now, e->exec_ns, e->run_delay);
 		notes |= ACCOUNT_GAP;
 	} else if (s->state == SLOT_FREE) {
@@ -284,7 +288,10 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 				     ? off
 				     : account_min(account_sub(e->run_delay, s->run_delay), off);
 
-		account_off(s, off, wait, s->flags & SLOT_THROTTLED ? wait : 0);
+		if (s->state == SLOT_LOST)
+			account_lost(s, arrival, e->exec_ns, e->run_delay);
+		else
+			account_off(s, off, wait, s->flags & SLOT_THROTTLED ? wait : 0);
 		s->run_ns += account_sub(now, arrival);
 		notes |= ACCOUNT_GAP;
 	}

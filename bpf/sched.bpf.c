@@ -97,13 +97,15 @@ static __always_inline struct slot *task_slot_make(struct task_struct *t, struct
 	return slot_at(*index);
 }
 
-/* How long the CPU's last `next` ran since its last switch-out that was seen, from the kernel; or ACCOUNT_UNKNOWN. */
-static __always_inline __u64 lost_run(const struct cpu_slot *c, const struct slot *s)
+/* How long the CPU's last `next` ran here since its last switch-out that was seen, from the kernel; or ACCOUNT_UNKNOWN. */
+static __always_inline __u64 lost_run(const struct cpu_slot *c, __u16 cpu, const struct slot *s)
 {
 	struct task_struct *t = (struct task_struct *)c->current_task;
 
 	if ((!kernel_reads && !has_rdonly_cast) || s->task != c->current_task)
 		return ACCOUNT_UNKNOWN;
+	if (s->cpu != cpu) /* another CPU saw it since */
+		return s->lost_ns;
 	return account_sub(VIEW_FIELD(VIEW(t), se.sum_exec_runtime), s->exec_ns);
 }
 
@@ -121,7 +123,7 @@ static __always_inline __u32 lose_current(struct cpu_slot *c, __u16 cpu, __u64 *
 	c->loss[LOSS_GAP]++;
 	if (!s)
 		return 0;
-	*ran = lost_run(c, s);
+	*ran = lost_run(c, cpu, s);
 	s->lost_ns = *ran;
 	word = (__u32 *)&s->state; /* state, flags, cpu */
 	running = SLOT_RUNNING | (__u32)cpu << 16;
@@ -190,6 +192,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	} else {
 		if (c->current_task)
 			lost_tid = lose_current(c, cpu, &ran);
+		e.other_ns = ran * account_above(ACCOUNT_UNKNOWN, ran);
 		out_index = 0;
 		if (prev->pid)
 			task_slot_make(prev, c, &out_index);

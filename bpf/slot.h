@@ -151,7 +151,8 @@ struct slot {
 	/* line 6: rarely used, except throttled_ns and SLOT_COUNTS at every switch */
 	__u64 throttled_ns; /* part of runq_ns */
 	__u64 steal_ns;    /* time that the hypervisor took while it had the CPU: not in run_ns */
-	__u64 lost_ns;     /* SLOT_LOST: running time since `since`, from the kernel; written by the CPU it left */
+	__u64 lost_ns;     /* it left a CPU unseen: how long it had run there, from the kernel. Written by that CPU, with
+			    * SLOT_LOST, or by another one that sees the thread first */
 	union {
 		struct {
 			__u64 throttle_ns; /* SLOT_THROTTLED: the runqueue's sum of stopped time when the thread was stopped;

@@ -22,7 +22,7 @@ struct in_case {
 	struct {
 		enum slot_state state;
 		uint8_t flags;
-		uint64_t since, run_delay, exec, wake;
+		uint64_t since, run_delay, exec, wake, lost;
 		bool wake_throttled;
 		uint16_t cpu;
 		uint64_t stood;
@@ -148,8 +148,13 @@ static const struct in_case in_cases[] = {
 	  { .run = 50, .runq = 40, .sleep = 910 },
 	  ACCOUNT_GAP },
 	{ "the same, found by the CPU it had left",
-	  { .state = SLOT_LOST, .since = 1000, .run_delay = 40, .exec = 100 },
+	  { .state = SLOT_LOST, .since = 1000, .run_delay = 40, .exec = 100, .lost = 50 },
 	  { .now = 2000, .run_delay = 50, .last_queued = 1970, .exec = 150 },
+	  { .run = 50, .runq = 40, .sleep = 910 },
+	  ACCOUNT_GAP },
+	{ "the same, and it ran again, unseen: that time counts as another thread's, or as idle",
+	  { .state = SLOT_LOST, .since = 1000, .run_delay = 40, .exec = 100, .lost = 50 },
+	  { .now = 2000, .run_delay = 50, .last_queued = 1970, .exec = 350 },
 	  { .run = 50, .runq = 40, .sleep = 910 },
 	  ACCOUNT_GAP },
 	{ "the CPUs' clocks disagree: never a negative time",
@@ -170,6 +175,7 @@ TEST(account, switch_in)
 			.wake = c->slot.wake * US | (c->slot.wake_throttled ? WAKE_THROTTLED : 0),
 			.cpu = c->slot.cpu,
 			.throttle_ns = c->slot.stood * US,
+			.lost_ns = c->slot.lost * US,
 		};
 		struct account_event e = {
 			.now = c->event.now * US,
@@ -199,7 +205,9 @@ TEST(account, switch_in)
 		if (c->slot.state == SLOT_FREE) {
 			check(c->rule, "born_ns", s.born_ns, e.now);
 			check(c->rule, "exec_ns", s.exec_ns, e.exec_ns);
-		} else if (!(notes & ACCOUNT_GAP)) {
+		} else if (notes & ACCOUNT_GAP) {
+			check(c->rule, "what the CPU it left can count", s.lost_ns, s.run_ns);
+		} else {
 			check(c->rule, "longest wait", s.runq_max_ns, c->want.runq * US);
 			check(c->rule, "waits in the histogram", waits, 1);
 		}
@@ -211,13 +219,13 @@ struct out_case {
 	struct {
 		enum slot_state state;
 		uint16_t cpu;
-		uint64_t since, run_delay, exec, wake;
+		uint64_t since, run_delay, exec, wake, lost;
 	} slot;
 	struct {
 		uint64_t now;
 		uint32_t prev_state, task_state;
 		bool preempt, throttled, frozen;
-		uint64_t run_delay, last_arrival, exec, stint, cpu_since, stolen;
+		uint64_t run_delay, last_arrival, exec, stint, cpu_since, other, stolen;
 	} event;
 	enum slot_state state;
 	struct times want;
@@ -301,6 +309,16 @@ static const struct out_case out_cases[] = {
 	  { .state = SLOT_RUNNING, .cpu = 2, .since = 1000, .run_delay = 40, .exec = 100 },
 	  LEFT(.prev_state = 1, .task_state = 1, .run_delay = 60, .exec = 330), SLOT_SLEEP,
 	  { .run = 230, .runq = 20, .sleep = 250 }, 0, ACCOUNT_GAP },
+	{ "found by the CPU it had left, and came here unseen: what it ran there, and since its arrival",
+	  { .state = SLOT_LOST, .cpu = 2, .since = 1000, .run_delay = 40, .exec = 100, .lost = 50 },
+	  LEFT(.prev_state = 1, .task_state = 1, .run_delay = 60, .exec = 330, .last_arrival = 1400, .stint = 100,
+	       .cpu_since = 1300),
+	  SLOT_SLEEP, { .run = 150, .runq = 20, .sleep = 330 }, 0, ACCOUNT_GAP },
+	{ "missed switch-in: not before the thread that came before it was done",
+	  { .state = SLOT_RUNQUEUE, .cpu = 2, .since = 1000, .run_delay = 40 },
+	  LEFT(.prev_state = 1, .task_state = 1, .run_delay = 60, .last_arrival = 1400, .stint = 100,
+	       .cpu_since = 1300, .other = 130),
+	  SLOT_SLEEP, { .runq = 430, .run = 70 }, 0, ACCOUNT_GAP },
 };
 
 TEST(account, switch_out)
@@ -313,6 +331,7 @@ TEST(account, switch_out)
 			.run_delay = c->slot.run_delay * US,
 			.exec_ns = c->slot.exec * US,
 			.wake = c->slot.wake * US,
+			.lost_ns = c->slot.lost * US,
 		};
 		struct account_event e = {
 			.now = c->event.now * US,
@@ -323,6 +342,7 @@ TEST(account, switch_out)
 			.exec_ns = c->event.exec * US,
 			.stint_ns = c->event.stint * US,
 			.cpu_since = c->event.cpu_since * US,
+			.other_ns = c->event.other * US,
 			.stolen_ns = c->event.stolen * US,
 			.prev_state = c->event.frozen ? account_frozen(c->event.prev_state) : c->event.prev_state,
 			.task_state = c->event.task_state,
@@ -373,6 +393,7 @@ TEST(account, switches_out_never_reported)
 
 		account_in(&s, &e);
 		s.state = SLOT_LOST;
+		s.lost_ns = 4 * US;
 	}
 	assert_int_equal(s.run_ns, 25 * 4 * US);
 	assert_int_equal(s.run_ns + s.sleep_ns, 25 * 1000 * US);
