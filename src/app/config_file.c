@@ -115,6 +115,8 @@ static char *read_line(char *buf, int size, void *arg)
 	r->line++;
 	if (!file_gets(buf, size, r->file, &cut))
 		return NULL;
+	for (char *at = buf; (at = strchr(at, NO_COMMENT));) /* it has no other meaning */
+		*at = ' ';
 	if (cut && !r->too_long && !strchr("#;", buf[strspn(buf, " \t")]))
 		r->too_long = r->line;
 	if (*buf == '[') /* nothing before a section goes on in it */

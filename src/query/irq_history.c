@@ -79,7 +79,7 @@ uint64_t irq_history_time(const struct tick *t, int source, int nr, uint64_t *ns
 		const struct tick *then = ago <= t->seq - first ? tick_head(t, t->seq - ago) : NULL;
 		const struct irq_values *v = then ? irq_values_of(then, source) : NULL;
 
-		ns[i] = v ? 1e9 * v->ns / then->interval_ns : then ? 0 : VALUE_NA;
+		ns[i] = v ? (uint64_t)(1e9 * v->ns / then->interval_ns) : then ? 0 : VALUE_NA;
 		if (v && ns[i] > most)
 			most = ns[i];
 	}

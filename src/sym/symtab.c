@@ -287,6 +287,8 @@ const char *symtab_find(const struct symtab *t, uint64_t address, uint64_t from,
 		else
 			high = middle;
 	}
+	if (!low)
+		return NULL;
 	first = t->functions + low;
 	stop = low > COMPARED_MAX ? first - COMPARED_MAX : t->functions;
 	while (first > stop) {
