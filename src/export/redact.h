@@ -31,7 +31,7 @@ const char *redact_comm(const struct redact *r, const struct life *l, char buf[R
 const char *redact_process(const struct redact *r, const struct process *p, char buf[REDACT_HASH]);
 const char *redact_name(const struct redact *r, const char *name, size_t len, char buf[REDACT_HASH]);
 
-/* redact_scope - what -c, -p, -u and the command to run name. */
+/* redact_scope - what -c, -p, -t, -u and the command to run name. */
 const char *redact_scope(const struct redact *r, const char *scope);
 
 /* redact_path - each part of a path, or of the name of a pod, separately. redact_module - the same of a file with code;

@@ -8,7 +8,7 @@ void values_add(struct values *to, const struct values *from)
 
 		if (metrics[f].kind == KIND_LEVEL)
 			continue;
-		/* Unknown for every thread; the split is not, until the kernel's tick saw the thread. */
+		/* Unknown for every thread; the split is not, until the kernel's tick has seen the thread. */
 		if (v == VALUE_NA && f != METRIC_USER && f != METRIC_KERNEL)
 			to->v[f] = VALUE_NA;
 		if (v == VALUE_NA || to->v[f] == VALUE_NA)

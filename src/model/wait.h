@@ -11,8 +11,8 @@
 
 /* What a wait is charged to. */
 enum wait_kind {
-	WAIT_BEHIND,  /* the thread whose CPU it got, for the part of the wait in which that thread ran */
-	WAIT_SEVERAL, /* the rest of such a wait: threads that ran earlier, not named */
+	WAIT_BEHIND,  /* a thread that had the CPU it got: the last one, or one for a good part of the wait; for the time it ran */
+	WAIT_SEVERAL, /* the rest of such a wait: other threads that ran, not named */
 	WAIT_WAKEUP,  /* time from the wakeup to the CPU if an idle one took it: the other CPU's message, leaving idle */
 	WAIT_LIMIT,   /* stopped by a cgroup's CPU limit */
 	WAIT_KINDS

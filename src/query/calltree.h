@@ -108,8 +108,8 @@ int calltree_functions(struct calltree *f);
 /* calltree_find - the node with this key, -1: none. */
 int calltree_find(const struct calltree *f, uint64_t key);
 
-/* calltree_key_now - the key that the place of node @key has by present names, for a tree that was built with earlier ones:
- * its frames stay what they are. @key itself if there is no such node. */
+/* calltree_key_now - the key that the place of node @key has by present names, in a tree that was built with earlier ones: frames
+ * keep their identity when names change. @key itself if there is no such node. */
 uint64_t calltree_key_now(const struct calltree *f, uint64_t key, const struct source *source);
 
 /* calltree_what - what a node's key adds to its parent's: stands for its function or, with @symbol NULL, for its text. */

@@ -54,7 +54,7 @@ bool rings_missing(const struct rings *r);
 int rings_grow(struct rings *r);
 
 /* rings_shed - @shed: nothing is recorded any more, and rings_grow() frees the rings, a few per call; else it makes new
- * ones. rings_hold - @held: none is freed before it is called as often without. rings_stop - nothing is recorded any more;
+ * ones. rings_hold - @held: none is freed until it has been called as often with false. rings_stop - nothing is recorded any more;
  * what is recorded stays. rings_bytes - memory of all rings. */
 void rings_shed(struct rings *r, bool shed);
 void rings_hold(struct rings *r, bool held);

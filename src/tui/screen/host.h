@@ -20,7 +20,7 @@ struct topology;
 struct host {
 	const char *name, *kernel, *version;
 	uint64_t wait_ns;  /* shortest wait with a recorded blocking thread */
-	const char *scope; /* from -c, -p, -u and the command: "all" */
+	const char *scope; /* from -c, -p, -t, -u and the command: "all" */
 	struct source source; /* of names and recorded events */
 	void *arg;           /* passed to all functions below */
 	/* Name of a user, or its number if it has none. */

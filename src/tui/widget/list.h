@@ -12,9 +12,9 @@
 /* Items keep their places for this long after the cursor moved. */
 #define LIST_HOLD_NS 3000000000ULL
 
-/* A kind of items: their key, the same in all ticks and never 0, and their order among equals. If what an item shows can
- * have several of them in a tick, or another one in the next: the key of that, whose item takes the place, and the selection,
- * of one that is gone. */
+/* A kind of items: their key, the same in all ticks and never 0, and their order among equals. @whole: if one thing can have
+ * several items in a tick, or another item in the next, as a thread that is moved: the thing's key. If an item is
+ * gone, another one with the same whole takes its place, and the selection. */
 struct list_kind {
 	uint64_t (*key)(const void *item);
 	item_tie *tie; /* NULL: never sorted here */
