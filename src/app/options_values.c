@@ -276,7 +276,7 @@ int options_set_filter(const char *option, const char **to, const char *arg, boo
 	struct filter_error error;
 	struct filter *f = filter_parse(arg, user_lookup, &error);
 	bool never = f && of_threads && !filter_suits_threads(f);
-	char safe[512];
+	char why[sizeof(error.what) + 32];
 
 	filter_free(f);
 	*to = arg;
@@ -284,11 +284,8 @@ int options_set_filter(const char *option, const char **to, const char *arg, boo
 		return options_bad_value(option, arg, "a thread has no mem and no threads: rss is its process's memory");
 	if (f)
 		return 0;
-	text_safe(safe, sizeof(safe), arg, strlen(arg));
-	fail(-EINVAL, EXIT_STATUS_USAGE, "bad value for %s: %s", option, error.what);
-	fail_why("%s", safe);
-	fail_fix("systop --help    # the error is at column %d", error.column + 1);
-	return EINVAL;
+	snprintf(why, sizeof(why), "column %d: %s", error.column + 1, error.what);
+	return options_bad_value(option, arg, why);
 }
 
 /* An empty expression would be true for every thread. */

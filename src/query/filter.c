@@ -245,8 +245,7 @@ static int parse_key(struct parser *p, struct term *t, const char *name)
 	t->metric = metric_find(name);
 	text = false;
 	if (t->metric == METRIC_COUNT)
-		return parse_error(p, name, "no column %s; words, cg: unit: pod: comm: cmd: user: state= is: pid= cpu>",
-				   name);
+		return parse_error(p, name, "no column %s: use words, cg: unit: comm: cmd: user: state= pid= cpu>", name);
 known:
 	if (text && t->op > OP_NE)
 		return parse_error(p, name, "%s is text: use : = or !=", name);
