@@ -16,6 +16,7 @@ const struct filter_word filter_words[] = {
 	{ "cpu>5", "any column: shares in % of the interval, or as a time" },
 	{ "runq.p99>1ms", "waits as a time, with its unit: ns us ms s" },
 	{ "wakeups>1K", "counts per second" },
+	{ "rss>1G", "bytes; read and write: bytes per second" },
 	{ "!term", "does not match the term" },
 	{ NULL, NULL },
 };
