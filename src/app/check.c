@@ -144,7 +144,7 @@ int check_setuid(void)
 	if (getuid() == geteuid() && getgid() == getegid())
 		return 0;
 	fail(-EPERM, EXIT_STATUS_PERMISSION, "refusing to run setuid or setgid");
-	fail_why("the file systop is set to run with its owner's rights");
+	fail_why("the systop file is set to run with the rights of its owner or group");
 	fail_fix("chmod ug-s $(command -v systop)    # then: sudo systop");
 	return -EPERM;
 }

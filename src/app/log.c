@@ -167,7 +167,7 @@ int log_open(int role, const char *path, bool is_verbose)
 	helper_kill(&helper);
 	text_safe(safe, sizeof(safe), path, strlen(path));
 	fail(err, EXIT_STATUS_USAGE, "cannot open the log %s: %s", safe, reason(err));
-	fail_fix("give %s a regular file, or the name of a new one, that you may write", is_verbose ? "-v" : "--log");
+	fail_fix("give %s a regular file, or the name of a new one, that you can write to", is_verbose ? "-v" : "--log");
 	return err;
 }
 

@@ -34,7 +34,7 @@ static const struct argp_option own_options[] = {
 	{ "max-cpu", KEY_MAX_CPU, "PERCENT", 0, "limit the CPU time of systop and its BPF programs to this share of one CPU, 0.1 to 1000, by leaving out details (default: no limit)", 1 },
 	{ "max-mem", KEY_MAX_MEM, "SIZE", 0, "limit its memory likewise, such as 100M or 1G (default: no limit)", 1 },
 	{ "on", KEY_ON, "EXPR", 0, "save a trace whenever a thread matches, and continue: 'runq.p99>20ms', 'd>2s comm=java'", 1 },
-	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most N traces per hour (default 6)", 1 },
+	{ "on-limit", KEY_ON_LIMIT, "N", 0, "at most N traces per hour, 1 to 1000 (default 6)", 1 },
 	{ "output", 'o', "FILE", 0, "file that w saves (default: systop-HOST-TIME.pb in this folder); --on and e save beside that file, or beside that of -w; with --duration and no other output, record to it as -w FILE does", 1 },
 	{ "args", KEY_ARGS, 0, 0, "save the arguments of processes in traces, too: they may contain passwords", 1 },
 	{ "redact", KEY_REDACT, 0, 0, "leave arguments out of all exports, and replace the names of threads, cgroups and files with hashes", 1 },

@@ -131,7 +131,7 @@ TEST(keymap, what_is_wrong_is_said)
 	assert_non_null(keymap_bind(&m, ACTION_PAUSE, "\xc3\xa9", 3, error, sizeof(error)));
 	assert_null(keymap_bind(&m, ACTION_PAUSE, "p", 3, error, sizeof(error)));
 	assert_string_equal(keymap_bind(&m, ACTION_HELP, "x p", 9, error, sizeof(error)),
-			    "a key of help is pause already, by line 3");
+			    "a key of help is bound to pause already, in line 3");
 	/* No place has both: no conflict. */
 	assert_null(keymap_bind(&m, ACTION_OWN, "x", 10, error, sizeof(error)));
 	assert_null(keymap_bind(&m, ACTION_TREE, "x", 11, error, sizeof(error)));

@@ -239,8 +239,8 @@ static struct json_object *stacks_schema(void)
 		bool null;
 	} of[] = {
 		{ "total", "of all threads, and of idle CPUs in interrupts", false },
-		{ "stacks", "the part with a stack; the rest has none: the block was too short, the budget used up, no room, or all of it asleep", false },
-		{ "unwound", "the part of stacks_ns that reaches a root; null: no stacks", true },
+		{ "stacks", "the part with a stack; the rest has none: the block was too short, the budget was used up, there was no room, or the thread slept all the time", false },
+		{ "unwound", "the part whose stacks reach a root; null: nothing has a stack", true },
 		{ "functions", "each stack's weight times the share of its frames whose function is known, with or without a name; null: nothing has a stack", true },
 		{ "named", "each stack's weight times the share of its frames that have a name; null: nothing has a stack", true },
 	};

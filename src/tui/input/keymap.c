@@ -142,7 +142,7 @@ const char *keymap_bind(struct keymap *m, enum action a, const char *keys, int l
 		for (int b = 0; b < ACTION_NONE; b++) {
 			if (!overlap(a, b) || !m->bound_at[b] || !keys_have(m->keys[b], at, n))
 				continue;
-			snprintf(buf, size, "a key of %s is %s already, by line %d",
+			snprintf(buf, size, "a key of %s is bound to %s already, in line %d",
 				 actions[a].name, actions[b].name, m->bound_at[b]);
 			return buf;
 		}
