@@ -43,12 +43,14 @@ struct opening {
 	void *arg;          /* of init(), which frees it */
 };
 
-/* A view: immutable. Each opened view has a state of its own. Its line in VIEWS has the rest. */
+/* A view: immutable. Each opened view has a state of its own. Its line in VIEWS has the rest. update, draw, act, status and fini
+ * are required, the others may be NULL. */
 struct view {
 	const char *legend; /* meaning of its marks, two blanks between those that may be left out; NULL: the legend of bars */
 	size_t state_size; /* zeroed at start */
 	/* After a new tick, order or size: recomputes the rows. 0 or -ENOMEM. */
 	int (*update)(void *state, const struct view_context *c);
+	/* Draws over all of its lines: they still have what was there before. */
 	void (*draw)(void *state, const struct view_context *c);
 	/* Called before all other handlers. Returns whether the view handled the action; update and draw follow. */
 	bool (*act)(void *state, enum action a, const struct view_context *c);
