@@ -92,7 +92,7 @@ static int check_pid(const pid_t *pids, size_t nr)
 					 number);
 	}
 	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "cannot run inside a PID namespace: systop would confuse processes");
-	fail_why("the kernel reports the host's PIDs, /proc those of the namespace%s", numbers);
+	fail_why("BPF programs see the host's PIDs, system calls those of the namespace%s", numbers);
 	fail_fix("start it in the host's namespace: docker run --pid=host ..., hostPID: true, nsenter -t 1 -p -m systop");
 	return -ENOTSUP;
 }
