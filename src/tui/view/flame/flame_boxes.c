@@ -19,8 +19,7 @@
 /* Where boxes are placed. */
 struct area {
 	enum flame_tree tree;
-	int step;       /* lines from a box to its children: 1, or -1 for callers */
-	int end;        /* first line that is not drawn on */
+	int step; /* lines from a box to its children: 1, or -1 for callers */
 };
 
 void flame_root_name(const struct view_context *c, char *buf, size_t size)
@@ -91,27 +90,19 @@ static void draw_box(struct flame_view *s, const struct view_context *c, const s
 	paint_text(c->paint, b->y, x, 1, role, marks + 1);
 }
 
-static void add_box(struct flame_view *s, const struct view_context *c, struct box b)
+static void add_box(struct flame_view *s, struct box b)
 {
 	b.key = b.node >= 0 ? s->flames[b.tree].nodes[b.node].key : 0;
-	if (VEC_PUSH(s->boxes, s->nr_boxes, s->boxes_room, b))
-		return;
-	if (b.node >= 0)
-		draw_box(s, c, &b);
-	else
-		paint_text(c->paint, b.y, b.x, 1, ROLE_DIM, c->paint->unicode ? "…" : ".");
+	VEC_PUSH(s->boxes, s->nr_boxes, s->boxes_room, b);
 }
 
 /* Places @node's children in @width cells from @x on; all that are narrower than a cell share one box. */
-static void place_children(struct flame_view *s, const struct view_context *c, const struct area *a, int node,
-			   int y, int x, int width)
+static void place_children(struct flame_view *s, const struct area *a, int node, int y, int x, int width)
 {
 	const struct calltree *f = &s->flames[a->tree];
 	uint64_t done = 0, all = f->nodes[node].total;
 	int end = x + width;
 
-	if (y == a->end)
-		return;
 	for (int child = f->nodes[node].child; child >= 0 && f->nodes[child].total; child = f->nodes[child].next) {
 		uint64_t total = f->nodes[child].total;
 		int from = x + (int)((double)done * width / all);
@@ -120,31 +111,64 @@ static void place_children(struct flame_view *s, const struct view_context *c, c
 		if (to <= from) {
 			/* All that follow are lighter. */
 			if (from < end)
-				add_box(s, c, (struct box){ -1, a->tree, y, from, 1 });
+				add_box(s, (struct box){ -1, a->tree, y, from, 1 });
 			return;
 		}
-		add_box(s, c, (struct box){ child, a->tree, y, from, to - from });
-		place_children(s, c, a, child, y + a->step, from, to - from);
+		add_box(s, (struct box){ child, a->tree, y, from, to - from });
+		place_children(s, a, child, y + a->step, from, to - from);
 		done += total;
+	}
+}
+
+/* Draws the lines with the selected box, and as many others as fit. */
+static void draw_boxes(struct flame_view *s, const struct view_context *c, int top, int bottom)
+{
+	const struct box *selected = flame_box_selected(s);
+	struct paint page = *c->paint;
+	struct view_context in_page = *c;
+	int y = selected ? selected->y : top, first, last;
+
+	if (y >= s->scrolled + bottom)
+		s->scrolled = y - bottom + 1;
+	if (y < s->scrolled + top)
+		s->scrolled = y - top;
+	page.shift -= s->scrolled;
+	in_page.paint = &page;
+	flame_lines(s, &first, &last);
+	if (first < s->scrolled + top)
+		s->hidden += s->scrolled + top - first;
+	if (last >= s->scrolled + bottom)
+		s->hidden += last + 1 - s->scrolled - bottom;
+	for (size_t i = 0; i < s->nr_boxes; i++) {
+		const struct box *b = &s->boxes[i];
+
+		if (b->y < s->scrolled + top || b->y >= s->scrolled + bottom)
+			continue;
+		if (b->node >= 0)
+			draw_box(s, &in_page, b);
+		else
+			paint_text(&page, b->y, b->x, 1, ROLE_DIM, page.unicode ? "…" : ".");
 	}
 }
 
 void flame_draw_tree(struct flame_view *s, const struct view_context *c, int top, int bottom, int left)
 {
-	struct area a = { TREE_MAIN, 1, bottom };
+	struct area a = { TREE_MAIN, 1 };
 	int root = flame_at(&s->flames[TREE_MAIN], s->zoomed), width = c->paint->width - left;
 
-	add_box(s, c, (struct box){ root, TREE_MAIN, top, left, width });
-	place_children(s, c, &a, root, top + 1, left, width);
+	add_box(s, (struct box){ root, TREE_MAIN, top, left, width });
+	place_children(s, &a, root, top + 1, left, width);
+	draw_boxes(s, c, top, bottom);
 }
 
 void flame_draw_sandwich(struct flame_view *s, const struct view_context *c, int top, int bottom, int left)
 {
-	struct area callees = { TREE_MAIN, 1, bottom }, callers = { TREE_CALLERS, -1, top - 1 };
+	struct area callees = { TREE_MAIN, 1 }, callers = { TREE_CALLERS, -1 };
 	int middle = top + (bottom - top) / 2, width = c->paint->width - left;
 
-	add_box(s, c, (struct box){ 0, TREE_MAIN, middle, left, width });
-	place_children(s, c, &callees, 0, middle + 1, left, width);
+	add_box(s, (struct box){ 0, TREE_MAIN, middle, left, width });
+	place_children(s, &callees, 0, middle + 1, left, width);
 	if (s->flames[TREE_CALLERS].nr)
-		place_children(s, c, &callers, 0, middle - 1, left, width);
+		place_children(s, &callers, 0, middle - 1, left, width);
+	draw_boxes(s, c, top, bottom);
 }

@@ -2,6 +2,7 @@
 /* Moves from box to box of a flamegraph, by keys and by names. */
 #include "sym/names.h"
 #include "tui/view/flame/flame_view.h"
+#include "tui/widget/pager.h"
 
 static const struct box *box_of(const struct flame_view *s, enum flame_tree tree, int node)
 {
@@ -9,6 +10,24 @@ static const struct box *box_of(const struct flame_view *s, enum flame_tree tree
 		if (s->boxes[i].node == node && s->boxes[i].tree == tree)
 			return &s->boxes[i];
 	return NULL;
+}
+
+const struct box *flame_box_selected(const struct flame_view *s)
+{
+	const struct calltree *f = &s->flames[s->tree];
+
+	return f->nr ? box_of(s, s->tree, flame_at(f, s->selected)) : NULL;
+}
+
+void flame_lines(const struct flame_view *s, int *first, int *last)
+{
+	*first = *last = s->nr_boxes ? s->boxes[0].y : 0;
+	for (size_t i = 0; i < s->nr_boxes; i++) {
+		if (s->boxes[i].y < *first)
+			*first = s->boxes[i].y;
+		if (s->boxes[i].y > *last)
+			*last = s->boxes[i].y;
+	}
 }
 
 /* The neighbour in the same line. */
@@ -43,23 +62,37 @@ static const struct box *across(const struct flame_view *s, const struct box *b,
 	return best ? best : b;
 }
 
+/* The box in the line that the action goes to, or as near to it as boxes lead. */
+static const struct box *along(const struct flame_view *s, const struct box *b, enum action a, int page)
+{
+	const struct box *next;
+	int first, last, to;
+
+	flame_lines(s, &first, &last);
+	to = b->y - first;
+	pager_move(a, page, last - first, &to);
+	to += first;
+	while (b->y != to && (next = across(s, b, to > b->y ? 1 : -1)) != b)
+		b = next;
+	return b;
+}
+
 void flame_select(struct flame_view *s, const struct box *b)
 {
 	s->tree = b->tree;
 	s->selected = b->key;
 }
 
-void flame_move(struct flame_view *s, enum action a)
+void flame_move(struct flame_view *s, enum action a, int page)
 {
-	const struct calltree *f = &s->flames[s->tree];
-	const struct box *b = f->nr ? box_of(s, s->tree, flame_at(f, s->selected)) : NULL;
+	const struct box *b = flame_box_selected(s);
 
 	if (!b && s->nr_boxes)
 		b = &s->boxes[0];
-	else if (b && (a == ACTION_DOWN || a == ACTION_UP))
-		b = across(s, b, a == ACTION_DOWN ? 1 : -1);
-	else if (b)
+	else if (b && (a == ACTION_FLAME_LEFT || a == ACTION_FLAME_RIGHT))
 		b = beside(s, b, a == ACTION_FLAME_LEFT ? -1 : 1);
+	else if (b)
+		b = along(s, b, a, page);
 	if (b && b->node >= 0)
 		flame_select(s, b);
 }

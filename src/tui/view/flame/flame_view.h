@@ -48,8 +48,10 @@ struct flame_view {
 	bool compares;
 	struct values *past;       /* of its subject, in the last refreshes, NULL: not known; */
 	uint64_t past_seq;         /* and the latest of them */
-	struct box *boxes;
+	struct box *boxes;         /* including those on lines above and below the screen */
 	size_t nr_boxes, boxes_room;
+	int scrolled;              /* lines that the boxes are moved up by when drawn, */
+	int hidden;                /* and those that were off the screen */
 };
 
 /* flame_selected - the selected node, NULL: none.
@@ -87,12 +89,16 @@ void flame_export(struct flame_view *s, const struct view_context *c);
 
 /*
  * flame_move.c.
+ * flame_box_selected - the box of the selected node, NULL: it has none.
+ * flame_lines - the first and the last line of the boxes.
  * flame_select - selects this box.
- * flame_move - moves to the box beside, below or above.
+ * flame_move - moves to the box beside, or to one below or above; a page has @page lines.
  * flame_search - see struct view.
  */
+const struct box *flame_box_selected(const struct flame_view *s);
+void flame_lines(const struct flame_view *s, int *first, int *last);
 void flame_select(struct flame_view *s, const struct box *b);
-void flame_move(struct flame_view *s, enum action a);
+void flame_move(struct flame_view *s, enum action a, int page);
 void flame_search(void *state, int direction, const struct view_context *c);
 
 /* flame_functions.c: flame_function_key - the key of a function's item. flame_functions_update - adds the items of the
@@ -101,7 +107,7 @@ extern const struct table_kind flame_functions;
 uint64_t flame_function_key(const struct symbol *symbol);
 int flame_functions_update(struct flame_view *s, const struct view_context *c);
 
-/* flame_boxes.c: draws the graph into lines [top, bottom) from column @left on. */
+/* flame_boxes.c: draws the part of the graph with the selected box into lines [top, bottom), from column @left on. */
 void flame_draw_tree(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);
 void flame_draw_sandwich(struct flame_view *s, const struct view_context *c, int top, int bottom, int left);
 

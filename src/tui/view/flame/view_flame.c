@@ -130,14 +130,20 @@ static bool is_empty(const struct flame_view *s)
 	return !s->flames[TREE_MAIN].nr || !s->flames[TREE_MAIN].nodes[0].total;
 }
 
+/* The line below the graph. */
+static int bottom_of(const struct view_context *c)
+{
+	return c->top + c->height - flame_about_lines(c);
+}
+
 static void flame_draw(void *state, const struct view_context *c)
 {
 	struct flame_view *s = state;
-	int left = flame_threads_width(c), bottom = c->top + c->height - flame_about_lines(c);
+	int left = flame_threads_width(c), bottom = bottom_of(c);
 
 	paint_clear_lines(c->paint, c->top, c->top + c->height);
 	flame_draw_head(s, c);
-	s->nr_boxes = 0;
+	s->nr_boxes = s->hidden = 0;
 	if (is_empty(s)) {
 		paint_text(c->paint, c->top + 2, 1, c->paint->width, ROLE_TEXT,
 			   "nothing of this kind in these refreshes");
@@ -161,6 +167,7 @@ static void show_mode(struct flame_view *s, enum flame_mode mode)
 	s->mode = mode;
 	s->tree = TREE_MAIN;
 	s->selected = s->zoomed = 0;
+	s->scrolled = 0;
 }
 
 /* The callers and callees of the selected function. */
@@ -248,6 +255,7 @@ static void start_over(struct flame_view *s)
 {
 	s->tree = TREE_MAIN;
 	s->zoomed = s->selected = 0;
+	s->scrolled = 0;
 	s->compares = false;
 	s->base_seq = 0;
 }
@@ -281,16 +289,23 @@ static bool act_on_options(struct flame_view *s, enum action a)
 static bool flame_act(void *state, enum action a, const struct view_context *c)
 {
 	struct flame_view *s = state;
+	int page = bottom_of(c) - c->top - 2;
 
 	if (act_on_options(s, a) || (s->mode == MODE_FUNCTIONS && table_act(&s->functions, a, c)))
 		return true;
 	switch (a) {
 	case ACTION_DOWN:
 	case ACTION_UP:
+	case ACTION_PAGE_DOWN:
+	case ACTION_PAGE_UP:
+	case ACTION_HALF_DOWN:
+	case ACTION_HALF_UP:
+	case ACTION_FIRST:
+	case ACTION_LAST:
 	case ACTION_FLAME_LEFT:
 	case ACTION_FLAME_RIGHT:
 		if (s->mode != MODE_FUNCTIONS)
-			flame_move(s, a);
+			flame_move(s, a, page > 0 ? page : 1);
 		return true;
 	case ACTION_FLAME_ZOOM:
 		go_in(s, c);
@@ -337,11 +352,11 @@ static bool flame_click(void *state, const struct view_context *c, int y, int x)
 
 	if (s->mode == MODE_FUNCTIONS && table_click(&s->functions, c, y, x))
 		go_in(s, c);
-	for (size_t i = 0; i < s->nr_boxes; i++) {
+	for (size_t i = 0; i < s->nr_boxes && y > c->top && y < bottom_of(c); i++) {
 		const struct box *b = &s->boxes[i];
 		uint64_t before = s->selected;
 
-		if (b->y != y || x < b->x || x >= b->x + b->width || b->node < 0)
+		if (b->y != y + s->scrolled || x < b->x || x >= b->x + b->width || b->node < 0)
 			continue;
 		flame_select(s, b);
 		if (s->selected == before)
@@ -400,14 +415,16 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	if (used < (int)size)
 		used += snprintf(buf + used, size - used, "%s%s", merges[s->options.merge],
 				 s->options.inverted ? ", callers below" : "");
+	if (s->hidden && used < (int)size)
+		used += snprintf(buf + used, size - used, ", %d line%s off screen", s->hidden, s->hidden == 1 ? "" : "s");
 	if (used < (int)size)
 		compared_text(s, c, buf + used, size - used);
 	used = strlen(buf);
-	if (f->by_fp && total && used < (int)size)
-		used += snprintf(buf + used, size - used, ", %.0f%% by frame pointers", 100.0 * f->by_fp / total);
 	if (*c->search && f->nr && total && used < (int)size)
-		snprintf(buf + used, size - used, "  /%s: %.1f%% of it", c->search,
-			 100.0 * count_matched(f, 0, c->search) / total);
+		used += snprintf(buf + used, size - used, "  /%s: %.1f%% of it", c->search,
+				 100.0 * count_matched(f, 0, c->search) / total);
+	if (f->by_fp && total && used < (int)size)
+		snprintf(buf + used, size - used, ", %.0f%% by frame pointers", 100.0 * f->by_fp / total);
 }
 
 static void flame_view_fini(void *state)
