@@ -28,6 +28,8 @@ static void add(struct wakers *w, const struct waker *new)
 		return;
 	}
 	w->at[place - 1].count += new->count;
+	if (w->at[place - 1].during != new->during)
+		w->at[place - 1].during = 0;
 }
 
 void wakers_add(struct wakers *w, const struct stack_sample *s)

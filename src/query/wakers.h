@@ -17,7 +17,7 @@ struct wakers {
 	struct waker {
 		uint8_t context;  /* enum wake_context; WAKE_CONTEXTS: the waker was not seen */
 		uint32_t number;  /* of the interrupt, softirq or thread */
-		uint32_t during;  /* a thread that it interrupted, of the newest refresh; 0: idle */
+		uint32_t during;  /* the thread that it interrupted each time; 0: idle, or different ones */
 		uint64_t count;
 	} *at;
 	size_t nr, room;
@@ -25,7 +25,7 @@ struct wakers {
 	uint64_t count;           /* of all */
 };
 
-/* wakers_add - adds a sample of a block that ended, those of the newest refresh first.
+/* wakers_add - adds a sample of a block that ended.
  * wakers_add_woken - adds wakeups of unknown blocks.
  * wakers_sort - the most frequent first, once all are added. wakers_fini - empties the list. */
 void wakers_add(struct wakers *w, const struct stack_sample *s);
@@ -34,8 +34,8 @@ void wakers_sort(struct wakers *w);
 void wakers_fini(struct wakers *w);
 
 /*
- * waker_name - "timer", "softirq NET_RX", "irq 24 nvme0q1", with "during java 4711" where it interrupted a thread; or
- * the thread: "java 4711". Fit for a terminal.
+ * waker_name - "timer", "softirq NET_RX", "irq 24 nvme0q1", with "during java 4711" where it interrupted that thread each
+ * time; or the thread: "java 4711". Fit for a terminal.
  */
 void waker_name(const struct waker *w, const struct tick *t, const struct source *source, char *buf,
 		size_t size);

@@ -764,16 +764,17 @@ TEST(blocked, a_thread_with_two_names)
 }
 
 /* The timer ended two blocks, each in a refresh of its own. */
-TEST(blocked, thread_that_the_waker_interrupted_last)
+static void interrupted(uint32_t first, uint32_t second, uint32_t named)
 {
+	const uint32_t tids[] = { first, second };
 	struct model *m = model_new(1 << 20);
 	struct life *l = tick_life(m, 10, "a", &root);
 	struct blocked b = { 0 };
 	const struct tick *t = NULL;
 
-	for (uint32_t tid = 51; tid <= 52; tid++) {
+	for (int i = 0; i < 2; i++) {
 		const struct stack_sample s = { .life = l, .metric = METRIC_D, .weight = 1, .whole = 2 * MS, .count = 1,
-						.wake_context = WAKE_TIMER, .waker = WAKER(0, tid) };
+						.wake_context = WAKE_TIMER, .waker = WAKER(0, tids[i]) };
 
 		tick_begin(m);
 		assert_int_equal(model_sample(m, &s), 0);
@@ -784,11 +785,19 @@ TEST(blocked, thread_that_the_waker_interrupted_last)
 	assert_int_equal(blocked_find(&b, t, t->seq), 0);
 	assert_int_equal(b.at[0]->wakers.nr, 1);
 	assert_int_equal(b.at[0]->wakers.at[0].count, 2);
-	assert_int_equal(b.at[0]->wakers.at[0].during, 52);
+	assert_int_equal(b.at[0]->wakers.at[0].during, named);
 	blocked_fini(&b);
 	tick_put(t);
 	model_life_end(m, l);
 	model_free(m);
+}
+
+/* "timer, during java 4711 95%" would be read as the share of those that interrupted java. */
+TEST(blocked, thread_that_the_waker_interrupted_each_time)
+{
+	interrupted(52, 52, 52);
+	interrupted(51, 52, 0);
+	interrupted(0, 52, 0);
 }
 
 int main(void)
@@ -808,7 +817,7 @@ int main(void)
 		  cmocka_unit_test(blocked_blocks_without_a_stack), cmocka_unit_test(blocked_short_blocks_are_not_counted),
 		  cmocka_unit_test(pairs_of_a_process_that_moved),
 		  cmocka_unit_test(blocked_a_thread_with_two_names),
-		  cmocka_unit_test(blocked_thread_that_the_waker_interrupted_last),
+		  cmocka_unit_test(blocked_thread_that_the_waker_interrupted_each_time),
 		  cmocka_unit_test(blocked_stacks_of_a_paused_screen),
 		  cmocka_unit_test(blocked_in_a_spinlock_of_preempt_rt));
 }
