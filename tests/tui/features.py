@@ -141,12 +141,12 @@ def page_tables_between_refreshes():
     with subprocess.Popen(["sleep", "60"]) as one, subprocess.Popen(["sleep", "60"]) as two, Terminal(100, 40) as t:
         t.start("-d", "60", "-p", f"{one.pid},{two.pid}", "--view", "threads")
         t.keys("N", "g", "Enter")
-        t.wait(r"^page tables: .*\(PSS\)$")
+        t.wait(r"^mapped pages: .*\(PSS\)$")
         t.keys("q")
         time.sleep(2)  # what else is read at first draws the screen, too
         t.keys("j", "Enter")
         t.wait(rf"^process +sleep, pid {two.pid},")
-        t.wait(r"^page tables: .*\(PSS\)$")
+        t.wait(r"^mapped pages: .*\(PSS\)$")
         one.kill()
         two.kill()
 

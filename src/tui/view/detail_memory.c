@@ -50,7 +50,7 @@ static int process_memory(const struct detail *d, const struct paint *p, int y, 
 			   facts ? "its page tables cannot be read" : "its page tables are being read");
 		return y;
 	}
-	paint_format(p, y++, 0, ROLE_TEXT, "page tables%s: %s, anonymous %s; %s if what is shared is split (PSS)",
+	paint_format(p, y++, 0, ROLE_TEXT, "mapped pages%s: %s, anonymous %s; %s if what is shared is split (PSS)",
 		     is_past(d) ? " now" : "", bytes(exact, facts->bytes[MEMORY_RSS]), bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]),
 		     bytes(pss, facts->bytes[MEMORY_PSS]));
 	return y;
