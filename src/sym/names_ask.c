@@ -167,11 +167,14 @@ static void symbols_next(struct names *n)
 		ask_names_file(n, next, need);
 }
 
-/* Unwind tables come before names, small files first: stacks are cut until they exist. */
+/* Unwind tables come before the names of files, small files first: stacks are cut until they exist. The kernel's names come
+ * before both, as they take less than one large table, and most stacks have some. */
 static void table_next(struct names *n)
 {
 	struct file *next = NULL;
 
+	if (need_of(n, &n->kernel) >= 0)
+		return;
 	for (size_t i = 0; i < n->nr_active; i++) {
 		struct file *f = n->active[i];
 

@@ -822,6 +822,33 @@ TEST(frames, have_source_lines_when_the_debug_information_was_late)
 	}
 }
 
+static void send_kernel_name(uint64_t at)
+{
+	const struct symbols_loaded loaded = { .what = SYMBOLS_KERNEL };
+	const struct symbols_names name = { .what = SYMBOLS_RESOLVE, .nr = 1, .at = { at }, .kinds = { NAME_SYMBOL },
+					    .names = "schedule" };
+
+	assert_int_equal(asked_symbols(), SYMBOLS_KERNEL);
+	send(symbols, &loaded, sizeof(loaded), 0);
+	assert_int_equal(asked_symbols(), SYMBOLS_RESOLVE);
+	send(symbols, &name, offsetof(struct symbols_names, names) + sizeof("schedule"), 0);
+}
+
+/* The tables of all large programs take seconds on a busy host. */
+TEST(frames, of_the_kernel_have_names_before_unwind_tables_are_made)
+{
+	const uint64_t frame = FRAME_KERNEL | 0xffffffff81000000;
+	struct file *f = closed_file(1);
+
+	f->held = true;
+	f->table_asked = false;
+	names->kernel.state = FILE_OPEN;
+	names_frame(names, frame, 1);
+	send_kernel_name(frame);
+	assert_int_equal(asked_symbols(), SYMBOLS_TABLE);
+	assert_string_equal(names_frame(names, frame, 1)->name, "schedule");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(frames_##name, begin, end)
@@ -845,5 +872,6 @@ int main(void)
 		  CASE(of_a_file_whose_reading_was_late_get_their_names),
 		  CASE(of_a_file_that_is_always_late_have_no_names),
 		  CASE(of_a_jit_compiler_are_looked_for_again_when_its_file_was_late),
-		  CASE(have_source_lines_when_the_debug_information_was_late));
+		  CASE(have_source_lines_when_the_debug_information_was_late),
+		  CASE(of_the_kernel_have_names_before_unwind_tables_are_made));
 }
