@@ -298,6 +298,8 @@ static enum loop_verdict on_harvest(void *arg)
 
 	target_follow(&s->target, s->collect);
 	run_fetch_names(s); /* late helpers */
+	if (s->tui)
+		tui_late(s->tui);
 	belongs_update(&s->belongs, s->containers, s->cgroups);
 	if (!save_busy(s->save)) /* saving needs names */
 		collect_files_age(s->collect, on_forget, s);

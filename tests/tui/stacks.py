@@ -89,18 +89,19 @@ def timer_beside_spinner():
 
 
 def blocked_before_start():
-    """A thread that was in D before the start is listed at once, with its age by the kernel; its function is there,
-    too, and its stack on Enter."""
+    """A thread that was in D before the start is listed at once, with its age by the kernel; its function follows without another
+    refresh, and its stack on Enter."""
     began = time.monotonic()
     with subprocess.Popen([load_path("vfork_d"), "60000"], stdout=subprocess.DEVNULL,
                           start_new_session=True) as load, Terminal(100, 30) as t:
         try:
-            time.sleep(1.5)
-            t.start("--view", "d-state")
+            time.sleep(2)
+            t.start("-d", "60", "--view", "d-state")
             row = rf"^> +{load.pid} +([\d.]+)(m?s) .*vfork_d +kernel_clone$"
             age = float(t.wait(row).group(1))
             assert 1.4 < age < time.monotonic() - began, f"{age} s"
             t.wait(r"\(kernel_clone\) \(__(x64|arm64)_sys_")
+            t.keys("d", "C-u", "1", "Enter")
             t.wait(rf"^> +{load.pid} +[4-9]\.\ds")
             t.keys("Enter")
             t.wait(r"\[D-state\]")

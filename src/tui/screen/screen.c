@@ -8,6 +8,9 @@
 #include "tui/screen/header.h"
 #include "tui/screen/screen_state.h"
 
+/* Longer than the usual interval, which shows what came late anyway. */
+#define LATE_NS 1250000000ULL
+
 const struct screen_view screen_views[VIEW_COUNT] = {
 #define BASE(arg, id, view, traits, tab, ...) { &view_##view, ACTION_##id, tab, "" },
 #define INNER(arg, id, view, traits, crumb) { &view_##view, ACTION_NONE, "", crumb },
@@ -81,6 +84,7 @@ void screen_update(struct screen *s, uint64_t now_ns)
 	if (!s->changed || !s->shown || !s->paint || screen_too_small(s->paint))
 		return;
 	s->changed = false;
+	s->updated_ns = now_ns;
 	s->names = s->host->source.names_generation(s->host->source.arg);
 	stack_quality_begin(&s->stacks, &s->host->source);
 	tick_samples(s->shown, 1, add_quality, s);
@@ -174,6 +178,7 @@ static void show(struct screen *s, const struct tick *t)
 	s->nr_shown += t != before;
 	tick_put(before);
 	s->changed = true;
+	s->late = false;
 }
 
 void screen_tick(struct screen *s, const struct tick *t)
@@ -184,8 +189,16 @@ void screen_tick(struct screen *s, const struct tick *t)
 	tick_put(before);
 	if (!s->paused || !s->shown)
 		show(s, t);
-	else if (s->names != s->host->source.names_generation(s->host->source.arg)) /* names of functions arrive late */
-		s->changed = true;
+}
+
+bool screen_late(struct screen *s, uint64_t now_ns)
+{
+	bool names = s->names != s->host->source.names_generation(s->host->source.arg);
+
+	if (!s->shown || now_ns < s->updated_ns + LATE_NS || (s->late && !names))
+		return false;
+	s->late = s->changed = true;
+	return true;
 }
 
 static void set_paused(struct screen *s, bool paused)

@@ -52,7 +52,9 @@ struct screen {
 	uint64_t nr_shown;             /* ticks that were shown */
 	bool paused;
 	bool changed;                  /* since the last update of the view */
-	uint64_t names;                /* generation of the names at that time */
+	uint64_t names;                /* generation of the names at that time, */
+	uint64_t updated_ns;           /* and when that was */
+	bool late;                     /* the view was updated again since the shown tick came */
 	struct stack_quality stacks;   /* of what ran in the shown refresh */
 
 	enum overlay overlay;

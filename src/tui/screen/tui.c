@@ -120,6 +120,12 @@ void tui_tick(struct tui *t, const struct tick *tick)
 	tui_draw(t);
 }
 
+void tui_late(struct tui *t)
+{
+	if (screen_late(t->screen, clock_ns(CLOCK_MONOTONIC)))
+		tui_draw(t);
+}
+
 void tui_notice(struct tui *t, const char *fmt, ...)
 {
 	char text[256];

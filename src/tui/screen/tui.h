@@ -38,6 +38,9 @@ void tui_tick(struct tui *t, const struct tick *tick);
 /* tui_draw - draws the same tick again: command lines have changed. */
 void tui_draw(struct tui *t);
 
+/* tui_late - now and then: draws the same tick again if stacks or names have arrived late. */
+void tui_late(struct tui *t);
+
 /* tui_notice - shows a line in the footer until the next key; @fmt's arguments are fit for a terminal. */
 void tui_notice(struct tui *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
