@@ -456,6 +456,7 @@ static const struct text {
 	{ "a second click opens", CLICK CLICK, " detail", NULL },
 	{ "the wheel does nothing behind a prompt", "\\cg" WHEEL, "filter: cg", "\n>   2002 " },
 	{ "a narrow screen names the threads in D state", "5", "COMM ", NULL, 40, 12 },
+	{ "why time has no stack", "3jl", "\nwhy      too short for a stack, or beyond their budget: see STACKS in systop(8)", NULL },
 	{ "no sandwich of what is no function, which is said", "3s", "select a function first", NULL },
 	{ "nor are the numbers of an interrupt's source cut", "6\n", "p99 ~98us max 31ms", NULL, 40, 12 },
 	{ "full of all CPUs is unknown", "2gv", "waited for: CPU 2.50 -, memory", NULL, 80, 30 },

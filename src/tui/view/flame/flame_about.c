@@ -343,6 +343,8 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 	y = put_name(s, c, &a, y);
 	if (lines >= 5 && a.symbol)
 		y = put_full_name(c, &a, y, lines >= 10 ? 3 : 1);
+	if (y < end && !a.symbol && !strcmp(a.name, "[no stack]"))
+		y = put(c, y, "why", "too short for a stack, or beyond their budget: see STACKS in systop(8)");
 	if (y < end && a.symbol) {
 		module_text(c, a.symbol, a.frame, text, sizeof(text));
 		y = put(c, y, "in", text);
