@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/event.h"
@@ -28,10 +29,8 @@ static void user_name(unsigned int uid, char *buf, size_t size)
 
 static int user_find(const char *name, unsigned int *uid)
 {
-	if (strcmp(name, "www-data"))
-		return -ENOENT;
-	*uid = 33;
-	return 0;
+	*uid = strcmp(name, "www-data") ? strtoul(name, NULL, 10) : 33;
+	return *uid ? 0 : -ENOENT;
 }
 
 static void affinity(pid_t tid, char *buf, size_t size)

@@ -80,6 +80,8 @@ TEST(heatmap, range_moves_with_its_time)
 
 	heatmap_done(&h);
 	heatmap_act(&h, ACTION_HEAT_SELECT); /* 104, 23 */
+	go_on(&h);
+	assert_int_equal(heatmap_range(&h).last, 104);
 	heatmap_act(&h, ACTION_HEAT_LEFT);
 	heatmap_act(&h, ACTION_DOWN);
 	r = heatmap_range(&h);

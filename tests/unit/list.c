@@ -81,6 +81,10 @@ TEST(list, selection_sticks_once_moved)
 	list_act(&l, ACTION_FIRST, &o);
 	refresh(&l, 40 * SEC, 0);
 	assert_int_equal(selected(&l)->number, 80); /* of equals, the smaller number */
+	list_act(&l, ACTION_FIRST, &o);
+	weights[59] = 3000;
+	refresh(&l, 50 * SEC, 0);
+	assert_int_equal(selected(&l)->number, 60);
 	list_fini(&l);
 }
 
@@ -272,6 +276,13 @@ TEST(list, scrolls)
 		assert_int_equal(selected(&l)->number, l.cursor + 1);
 	}
 	assert_false(list_act(&l, ACTION_HELP, &o));
+	list_act(&l, ACTION_LAST, &o); /* a list that gets shorter fills the screen */
+	for (size_t nr = 15; nr > 0; nr -= 5) {
+		list_begin(&l, &kind);
+		assert_int_equal(list_add_all(&l, rows, nr, sizeof(*rows)), 0);
+		list_sort(&l, HEIGHT, &o);
+		assert_int_equal(l.top, nr > HEIGHT ? nr - HEIGHT : 0);
+	}
 	list_fini(&l);
 }
 
@@ -331,6 +342,22 @@ TEST(list, what_is_alike_is_in_its_place)
 				show_alike(alike, weight, top);
 }
 
+/* It moves in the order, and not on the screen. */
+TEST(list, what_is_followed_stays_on_its_line)
+{
+	struct list l = { 0 };
+	struct list_order o = refresh(&l, 10 * SEC, 0);
+
+	list_act(&l, ACTION_HALF_DOWN, &o);
+	assert_int_equal(l.cursor, 5);
+	list_act(&l, ACTION_FOLLOW, &o);
+	weights[5] = 50;
+	refresh(&l, 20 * SEC, 0);
+	assert_int_equal(selected(&l)->number, 6);
+	assert_int_equal(l.cursor - l.top, 5);
+	list_fini(&l);
+}
+
 TEST(list, what_is_followed_is_gone)
 {
 	struct list l = { 0 };
@@ -370,6 +397,7 @@ int main(void)
 		cmocka_unit_test_setup(list_clicks, setup),
 		cmocka_unit_test_setup(list_scrolls, setup),
 		cmocka_unit_test_setup(list_what_is_alike_is_in_its_place, setup),
+		cmocka_unit_test_setup(list_what_is_followed_stays_on_its_line, setup),
 		cmocka_unit_test_setup(list_what_is_followed_is_gone, setup),
 	};
 

@@ -28,7 +28,10 @@ TEST(prompt, edits_like_a_shell)
 	prompt_key(&p, CTRL('A'), false);
 	type(&p, ">");
 	assert_string_equal(p.text, ">one two");
+	assert_int_equal(prompt_key(&p, CTRL('A'), false), PROMPT_TYPING);
+	assert_int_equal(prompt_key(&p, KEY_BACKSPACE, true), PROMPT_TYPING);
 	prompt_key(&p, CTRL('E'), false);
+	type(&p, "  ");
 	prompt_key(&p, CTRL('W'), false);
 	assert_string_equal(p.text, ">one ");
 	prompt_key(&p, KEY_BACKSPACE, true);

@@ -107,6 +107,8 @@ TEST(table, clicks_on_titles_and_rows)
 	assert_order(&t, 3, 4, 1, 2);
 	assert_false(table_click(&t, &context, 4, t.x[PICTURE]));
 	assert_int_equal(t.by, NAME);
+	assert_false(table_click(&t, &context, 4, t.x[SIZE]));
+	assert_order(&t, 2, 4, 1, 3);
 	assert_false(table_click(&t, &context, 6, 0));
 	assert_int_equal(key(table_selected(&t)), 4);
 	assert_true(table_click(&t, &context, 6, 0));
