@@ -39,14 +39,14 @@ static void affinity(pid_t tid, char *buf, size_t size)
 	snprintf(buf, size, "0-3");
 }
 
-/* Another thread has the TID of the one that ended. */
+/* Another thread has the TID of the one that ended, and a kworker is one of high priority. */
 static bool scheduling(pid_t tid, int *policy, int *priority)
 {
-	if (tid == 4002) {
+	if (tid == 4002)
 		*policy = 1;
-		*priority = 89;
-	}
-	return tid == 4002;
+	if (tid == 4002 || tid == 480)
+		*priority = tid == 4002 ? 89 : 100;
+	return tid == 4002 || tid == 480;
 }
 
 static void health(void *arg, struct health *h)

@@ -82,6 +82,7 @@ TEST(openmetrics, adds_up_what_is_known)
 	text = text_of(&e, tick_of(m, l, &root, 1, 250000000, 12, 4000));
 	has(text, "systop_host_run_seconds_total 1.750000000\n");
 	has(text, "systop_host_switches_voluntary_total 14\n");
+	has(text, "systop_host_threads 1\n");
 	has(text, "systop_host_runq_max_seconds 0.000004000\n");
 	has(text, "systop_pressure_seconds_total{resource=\"cpu\",share=\"some\"} 3.000000000\n");
 	free(text);
@@ -307,7 +308,7 @@ TEST(openmetrics, cgroups_come_and_go)
 	model_free(m);
 }
 
-/* What was never in scope takes no memory, however many come and go. */
+/* What was never in scope, or is gone, takes no memory, however many come and go. */
 TEST(openmetrics, cgroups_out_of_scope)
 {
 	struct cgroup cgroups[] = { { .id = 1, .path = "/", .in_scope = true }, { .id = 2, .parent = &cgroups[0], .depth = 1 } };
@@ -321,6 +322,7 @@ TEST(openmetrics, cgroups_out_of_scope)
 
 		snprintf(path, sizeof(path), "/session-%d", i);
 		cgroups[1].path = path;
+		cgroups[1].in_scope = i % 2;
 		free(text_of(&e, tick_of(m, l, cgroups, 2, SEC, 12, 0)));
 		if (i == 1000)
 			before = mallinfo2().uordblks;

@@ -38,7 +38,7 @@ static void build_id(void *arg, uint64_t frame, char *buf, size_t size)
 static bool place(void *arg, uint64_t frame, struct frame_place *p)
 {
 	(void)arg;
-	snprintf(p->path, sizeof(p->path), "/bin/prog");
+	snprintf(p->path, sizeof(p->path), "/opt/a.so.d/prog.sol");
 	p->address = 0x401234;
 	return frame == FILE_FRAME;
 }
@@ -138,6 +138,7 @@ TEST(pprof, refreshes_are_one_profile)
 	for (int i = 0; i < 2; i++) {
 		file_name = i ? "main" : NULL;
 		t = tick_of(m, &cgroup, l, 1000);
+		((struct tick *)t)->wall.tv_sec = i;
 		assert_int_equal(export_pprof.tick(&e, NULL, t), 0);
 		tick_put(t);
 	}
@@ -161,7 +162,7 @@ TEST(pprof, refreshes_are_one_profile)
 	in_file = p->location[on_cpu->location_id[2] - 1];
 	assert_int_equal(in_file->address, 0x401234);
 	assert_int_equal(p->mapping[0]->id, in_file->mapping_id); /* the kernel was met first */
-	assert_string_equal(p->string_table[p->mapping[0]->filename], "/bin/prog");
+	assert_string_equal(p->string_table[p->mapping[0]->filename], "/opt/a.so.d/prog.sol");
 	assert_string_equal(p->string_table[p->mapping[0]->build_id], "abcd");
 	assert_true(p->mapping[0]->has_functions);
 	assert_int_equal(on_cpu->n_label, 5);
@@ -349,7 +350,7 @@ TEST(pprof, a_full_profile_keeps_the_weight)
 static bool place_of_each(void *arg, uint64_t frame, struct frame_place *p)
 {
 	(void)arg;
-	snprintf(p->path, sizeof(p->path), "/bin/prog");
+	snprintf(p->path, sizeof(p->path), "/opt/a.so.d/prog.sol");
 	p->address = frame;
 	return true;
 }
