@@ -10,6 +10,7 @@
 struct row_history {
 	const struct row *const *rows;
 	size_t nr, ticks;
+	bool own;          /* of cgroups, only their own threads */
 	struct values *out;
 	int64_t first;     /* seq of the first requested tick */
 	struct map indexes; /* thread, process or cgroup -> index in rows, plus 1 */
@@ -76,7 +77,7 @@ static size_t walk_next(const struct row_history *h, struct walk *w)
 			if (!w->cgroup)
 				return SIZE_MAX;
 			w->key = (uintptr_t)w->cgroup;
-			w->cgroup = w->cgroup->parent;
+			w->cgroup = h->own ? NULL : w->cgroup->parent;
 		}
 		index = (uintptr_t)map_get(&h->indexes, w->key);
 		w->key = 0;
@@ -186,11 +187,10 @@ static void fill_repeated(const struct row_history *h)
 	}
 }
 
-int tick_history(const struct tick *t, const struct row *const *rows, size_t nr, size_t ticks,
-		 struct values *out)
+int tick_history(const struct tick *t, const struct row *const *rows, size_t nr, size_t ticks, bool own, struct values *out)
 {
 	struct model *m = ((const struct tick_node *)t)->model;
-	struct row_history h = { .rows = rows, .nr = nr, .ticks = ticks, .out = out };
+	struct row_history h = { .rows = rows, .nr = nr, .ticks = ticks, .own = own, .out = out };
 	int err = 0;
 
 	h.first = (int64_t)(t->seq + 1) - (int64_t)ticks;

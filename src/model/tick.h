@@ -407,10 +407,9 @@ int tick_lives(const struct tick *any, life_fn *fn, void *arg);
 
 /*
  * tick_history - what rows did in the @ticks ticks up to @t, oldest first: out[row * ticks + tick].
- * @rows: all of one kind, of any tick
+ * @rows: all of one kind, of any tick; @own: of cgroups, only their own threads
  * Levels and quantiles are VALUE_NA, as is everything in a tick that is not remembered. Returns 0 or -ENOMEM.
  */
-int tick_history(const struct tick *t, const struct row *const *rows, size_t nr, size_t ticks,
-		 struct values *out);
+int tick_history(const struct tick *t, const struct row *const *rows, size_t nr, size_t ticks, bool own, struct values *out);
 
 #endif

@@ -142,7 +142,7 @@ int irq_history_starved(const struct tick *t, struct irq_bursts *b)
 	int err = rows && past ? 0 : -ENOMEM;
 
 	if (!err && nr)
-		err = tick_history(t, rows, nr, IRQ_STARVED, past);
+		err = tick_history(t, rows, nr, IRQ_STARVED, false, past);
 	for (size_t i = 0; i < nr && !err; i++)
 		add_longest_wait(t, rows[i]->thread, past + i * IRQ_STARVED, b);
 	free(rows);

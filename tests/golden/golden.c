@@ -566,6 +566,7 @@ static const struct text {
 	{ "a column that is hidden is seen if rows are sorted by it", "T", " TIME+v ", NULL },
 	{ "one that was asked for comes before others", "o\nj \033", "     TID     PID S ", NULL },
 	{ "of a cgroup alone, its own threads are counted", "2s", "\n  - batch.slice                      0 ", NULL, 200, 24 },
+	{ "and so is their past", "2s", "   210M                  |\n", NULL, 200, 24 },
 	{ "an error is forgotten when the text changes", "\\cpu>x\n1", NULL, "not a number" },
 	{ "and is marked where a long text was scrolled to",
 	  "\\cg:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa cpu>x cg:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n",

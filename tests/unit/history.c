@@ -434,7 +434,7 @@ TEST(history, moved_within_a_tick)
 	assert_int_equal(t->nr_active, 2);
 	rows[0] = &t->active[0];
 	rows[1] = &t->active[1];
-	assert_int_equal(tick_history(t, rows, 2, 3, past[0]), 0);
+	assert_int_equal(tick_history(t, rows, 2, 3, false, past[0]), 0);
 	assert_memory_equal(past[0], past[1], sizeof(past[0]));
 	assert_int_equal(past[0][1].v[METRIC_RUN], 1);
 	assert_int_equal(past[0][2].v[METRIC_RUN], 2);
@@ -781,7 +781,7 @@ TEST(history, history)
 		t = end(m);
 	}
 	row = find(t->active, t->nr_active, 10);
-	assert_int_equal(tick_history(t, &row, 1, 4, out), 0);
+	assert_int_equal(tick_history(t, &row, 1, 4, false, out), 0);
 	assert_true(out[0].v[METRIC_ALIVE] == VALUE_NA); /* before the first tick */
 	assert_true(out[0].v[METRIC_RUN] == VALUE_NA && out[1].v[METRIC_RSS] == VALUE_NA);
 	assert_true(out[1].v[METRIC_RUNQ_P99] == VALUE_NA && out[2].v[METRIC_READ] == 0);
@@ -790,18 +790,18 @@ TEST(history, history)
 	assert_true(out[3].v[METRIC_RUN] == 300);
 	assert_int_equal(out[3].hist[HIST_RUNQ].n[HIST_SHIFT + 3], 70000);
 	row = find(t->active, t->nr_active, 11);
-	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
+	assert_int_equal(tick_history(t, &row, 1, 3, false, out), 0);
 	assert_true(out[0].v[METRIC_ALIVE] == 0); /* not born yet */
 	assert_true(out[1].v[METRIC_RUN] == 7);
 	row = find(t->processes, t->nr_processes, 10);
-	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
+	assert_int_equal(tick_history(t, &row, 1, 3, false, out), 0);
 	assert_true(out[0].v[METRIC_ALIVE] == SEC && out[2].v[METRIC_ALIVE] == 2 * SEC);
 	assert_true(out[1].v[METRIC_RUN] == 7 && out[2].v[METRIC_RUN] == 307);
 	row = &t->cgroups[0];
-	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
+	assert_int_equal(tick_history(t, &row, 1, 3, false, out), 0);
 	assert_true(out[2].v[METRIC_RUN] == 307); /* including what is below */
 	model_unknown(m, METRIC_READ, true);
-	assert_int_equal(tick_history(t, &row, 1, 3, out), 0);
+	assert_int_equal(tick_history(t, &row, 1, 3, false, out), 0);
 	assert_true(out[2].v[METRIC_READ] == VALUE_NA && out[2].v[METRIC_RUN] == 307);
 	tick_put(t);
 	model_life_end(m, a);

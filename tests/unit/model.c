@@ -104,8 +104,10 @@ TEST(model, cgroups_aside)
 	assert_int_equal(t->cgroups[3].own_threads, 2);
 	assert_int_equal(t->cgroups[3].own->v[METRIC_SLEEP], 2 * SEC - 400);
 	assert_ptr_equal(t->waits[0].limit, &tenant);
-	assert_int_equal(tick_history(t, &aside, 1, 2, history), 0);
+	assert_int_equal(tick_history(t, &aside, 1, 2, false, history), 0);
 	assert_int_equal(history[1].v[METRIC_RUN], 600);
+	assert_int_equal(tick_history(t, &aside, 1, 2, true, history), 0);
+	assert_int_equal(history[1].v[METRIC_RUN], 200);
 	assert_true(cgroup_key(&tenant) != cgroup_key(&api)); /* has the same id */
 	tick_put(t);
 	tick_begin(m);
@@ -228,7 +230,7 @@ TEST(model, split_by_ticks)
 	assert_int_equal(t->total.v[METRIC_USER], 700);
 	assert_int_equal(t->total.v[METRIC_KERNEL], 1300);
 	row = process_row(t, 10);
-	assert_int_equal(tick_history(t, &row, 1, 1, out), 0);
+	assert_int_equal(tick_history(t, &row, 1, 1, false, out), 0);
 	assert_int_equal(out[0].v[METRIC_USER], 700);
 	was = tick_at(t, t->seq);
 	assert_int_equal(was->total.v[METRIC_USER], 700);

@@ -101,7 +101,7 @@ static int take_tick(struct detail_view *s, const struct view_context *c)
 		s->lengths[i] = tick_length(c->tick, HISTORY_TICKS - 1 - i);
 	err = pairs_find(&s->pairs, c->tick, false, &c->within);
 	if (!err)
-		err = tick_history(c->tick, &s->row, 1, HISTORY_TICKS, s->past);
+		err = tick_history(c->tick, &s->row, 1, HISTORY_TICKS, false, s->past);
 	s->nr_shown = err ? 0 : c->nr_shown;
 	return err;
 }

@@ -132,7 +132,7 @@ static void fill_past(struct row_table *t, const struct view_context *c)
 {
 	const struct list *l = &t->table.list;
 	size_t nr = l->nr - l->top, height = c->height > 1 ? c->height - 1 : 0;
-	uint64_t key = hash_add(0, c->nr_shown);
+	uint64_t key = hash_add(t->sorted.own, c->nr_shown);
 
 	nr = nr < height ? nr : height;
 	for (size_t i = 0; i < nr; i++)
@@ -146,7 +146,7 @@ static void fill_past(struct row_table *t, const struct view_context *c)
 		t->past_room = t->past ? nr : 0;
 	}
 	if (nr && nr <= t->past_room &&
-	    tick_history(c->tick, (const struct row **)l->items + l->top, nr, COLUMNS_PAST, t->past))
+	    tick_history(c->tick, (const struct row **)l->items + l->top, nr, COLUMNS_PAST, t->sorted.own, t->past))
 		memset(t->past, 0xff, nr * COLUMNS_PAST * sizeof(*t->past)); /* VALUE_NA */
 }
 

@@ -217,7 +217,7 @@ static const struct values *find_past(struct flame_view *s, const struct view_co
 		r = &ended.row;
 	free(s->past);
 	s->past = r ? calloc(HISTORY_TICKS, sizeof(*s->past)) : NULL;
-	if (s->past && tick_history(c->newest, &r, 1, HISTORY_TICKS, s->past)) {
+	if (s->past && tick_history(c->newest, &r, 1, HISTORY_TICKS, false, s->past)) {
 		free(s->past);
 		s->past = NULL;
 	}
