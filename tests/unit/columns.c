@@ -178,7 +178,7 @@ TEST(columns, wrong_ones_are_refused)
 	assert_non_null(columns_parse(&l, TABLE_THREADS, "+", error, sizeof(error)));
 }
 
-/* By what is shown; rows that belong to nothing come last. */
+/* By what is shown; rows that belong to nothing come last, whichever comes first otherwise. */
 TEST(columns, sorts_by_what_a_row_belongs_to)
 {
 	static const struct owner ssh = { OWNER_UNIT, .unit = "ssh.service", .short_unit = "ssh" };
@@ -191,6 +191,10 @@ TEST(columns, sorts_by_what_a_row_belongs_to)
 
 	assert_true(sorting_before(&rows[1], &rows[2], &s) && !sorting_before(&rows[2], &rows[1], &s));
 	assert_true(sorting_before(&rows[2], &rows[0], &s) && !sorting_before(&rows[0], &rows[2], &s));
+	s.inverted = true;
+	assert_true(sorting_before(&rows[2], &rows[1], &s) && !sorting_before(&rows[1], &rows[2], &s));
+	assert_true(sorting_before(&rows[2], &rows[0], &s) && !sorting_before(&rows[0], &rows[2], &s));
+	s.inverted = false;
 	s.by = COLUMN_UNIT; /* the same one */
 	assert_false(sorting_before(&rows[1], &rows[2], &s) || sorting_before(&rows[2], &rows[1], &s));
 	s.by = COLUMN_CONTAINER;

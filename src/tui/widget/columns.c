@@ -256,18 +256,12 @@ const char *column_owner(enum column_id id, const struct row *r)
 	}
 }
 
-/* What has a text precedes what has none. */
-static int compare_owner(const char *a, const char *b)
-{
-	if (!a || !b)
-		return (b ? 1 : 0) - (a ? 1 : 0);
-	return strcmp(a, b);
-}
-
 static int compare_text(const struct row *a, const struct row *b, enum column_id by)
 {
-	if (by >= COLUMN_OWNER && by <= COLUMN_UNIT)
-		return compare_owner(column_owner(by, a), column_owner(by, b));
+	const char *x = column_owner(by, a), *y = column_owner(by, b);
+
+	if (x && y)
+		return strcmp(x, y);
 	if ((by == COLUMN_CGROUP || by == COLUMN_TREE) && a->cgroup && b->cgroup)
 		return strcmp(a->cgroup->path, b->cgroup->path);
 	return by == COLUMN_COMM || by == COLUMN_COMMAND ? strncmp(row_comm(a), row_comm(b), 16) : 0;
@@ -293,6 +287,8 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 	int64_t order;
 
 	if (s->by >= COLUMN_METRICS && s->by != COLUMN_MEMORY) {
+		if (!column_owner(s->by, a) != !column_owner(s->by, b))
+			return column_owner(s->by, a);
 		order = s->by == COLUMN_COMMAND && s->form != CMDLINE_NAME ? compare_commands(a, b) : 0;
 		if (!order)
 			order = compare_text(a, b, s->by);
