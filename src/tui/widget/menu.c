@@ -105,7 +105,7 @@ static void sort_text(const struct menu *m, int i, char *buf, size_t size)
 {
 	struct column_info info = column_info(sortable(m, i));
 
-	snprintf(buf, size, "%-8s %s", info.title, info.help);
+	snprintf(buf, size, "%-9s %s", info.title, info.help);
 }
 
 static bool sort_act(struct menu *m, int i, enum action a)
@@ -140,7 +140,7 @@ static void columns_text(const struct menu *m, int i, char *buf, size_t size)
 
 	if (c->width)
 		snprintf(width, sizeof(width), "%d", c->width);
-	snprintf(buf, size, "[%c] %-8s %4s  %s", c->hidden ? ' ' : 'x', info.title, width, info.help);
+	snprintf(buf, size, "[%c] %-9s %4s  %s", c->hidden ? ' ' : 'x', info.title, width, info.help);
 }
 
 /* Moves item @i by @by places, and the cursor with it. */
