@@ -276,8 +276,6 @@ bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 		return false;
 	if (o.view == VIEW_COUNT) /* nothing to open: the view gave the reason */
 		return true;
-	s->overlay = OVERLAY_NONE;
-	menu_close(&s->menu);
 	if (s->depth == DEPTH_MAX || view_open(p, o.view, &o.within)) {
 		free(o.arg);
 		return true;

@@ -49,7 +49,6 @@ static void open_users(struct screen *s)
 {
 	if (!s->shown)
 		return;
-	s->overlay = OVERLAY_NONE;
 	menu_open_users(&s->menu, s->shown, s->host->user_name);
 }
 
