@@ -64,7 +64,7 @@ static int together(struct options *o)
 		o->save_path = NULL;
 		return options_set_exporter(o, &export_trace, path);
 	}
-	return 0;
+	return o->save_path ? options_check_file("-o", o->save_path) : 0;
 }
 
 /* --at is of recordings only: another output would begin at once. */

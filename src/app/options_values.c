@@ -86,14 +86,14 @@ int options_set_duration(struct options *o, const char *arg)
 
 int options_check_file(const char *option, const char *arg)
 {
-	return *arg && (*arg != '-' || !arg[1]) ? 0
+	return *arg && *arg != '-' ? 0
 		: options_bad_value(option, arg, "expected a file; write ./-NAME if its name begins with -");
 }
 
 int options_set_output_file(struct options *o, const char *arg)
 {
 	o->save_path = arg;
-	return options_check_file("-o", arg);
+	return strcmp(arg, "-") ? options_check_file("-o", arg) : 0; /* standard output, if it becomes -w */
 }
 
 int options_set_log(struct options *o, const char *arg, bool verbose)
@@ -186,7 +186,7 @@ int options_set_exporter(struct options *o, const struct exporter *e, const char
 	else
 		snprintf(option, sizeof(option), "--%s", e->name);
 	if (!e->word)
-		return o->file ? options_check_file(option, o->file) : 0;
+		return o->file && strcmp(o->file, "-") ? options_check_file(option, o->file) : 0;
 	while (e->word(o->word) && strcmp(e->word(o->word), arg))
 		o->word++;
 	if (e->word(o->word))

@@ -154,6 +154,7 @@ TEST(options, together)
 		{ "-o f --duration 5", OUTPUT_EXPORT, &export_trace, "f", NULL },
 		{ "--duration 5 -o f", OUTPUT_EXPORT, &export_trace, "f", NULL },
 		{ "--duration 5 -o f -b", OUTPUT_EXPORT, &export_table, NULL, "f" },
+		{ "--duration 5 -o -", OUTPUT_EXPORT, &export_trace, "-", NULL },
 		{ "-w g --duration 5 -o f", OUTPUT_EXPORT, &export_trace, "g", "f" },
 		{ "--check", OUTPUT_CHECK, NULL, NULL, NULL },
 		{ "--check --json", OUTPUT_CHECK, &export_json, NULL, NULL },
@@ -186,9 +187,10 @@ TEST(options, refused)
 {
 	static const char *const good[] = { "--on=d>1s", "--on=rss>2G", "--filter=mem>2G", "--window-mem=1K", "--at=+1 -w f",
 					    "--at=+1 -o f --duration 5", "--at=+1 --check",
-					    "--window=0" };
+					    "--window=0", "--folded=d --folded=cpu", "--redact", "-v f -v g", "--window-mem=10M" };
 	static const char *const bad[] = { "--on=", "--window-mem=0", "--window-mem=0M", "--at=+1", "--at=+1 -b",
-					   "--on=d>1s --window=0" };
+					   "--on=d>1s --window=0", "--redact --args", "-v f --log g", "--log f -v g", "-o -",
+					   "--log -", "-n -1", "-n 0", "-p 4194305", "--window-mem=10MB" };
 
 	FOR_EACH (line, good) {
 		struct options o;
