@@ -407,8 +407,13 @@ TEST(json, total_of_threads_and_idle_cpus)
 	assert_int_equal(model_sample(m, &rest), 0);
 	tick_cgroup(m, &cgroup, NULL);
 	t = tick_end(m);
+	((struct tick *)t)->wall = (struct timespec){ 1700000000, 42999 };
+	setenv("TZ", "UTC+3", 1);
+	tzset();
 	write_line(to, t, &o, 0);
 	fclose(to);
+	assert_non_null(strstr(text, "\"time\":\"2023-11-14T22:13:20.000042Z\""));
+	assert_non_null(strstr(text, "\"load\":[null,null,null]"));
 	line = json_tokener_parse(text);
 	assert_int_equal(total_of(line, "irq"), 100);
 	json_object_put(line);

@@ -134,6 +134,8 @@ TEST(settings, file_names_the_first_error)
 		  "line 2: color: expected one of: auto always never; defaults are used" },
 		{ "[look]\ncolor = red\nmouse = cat\n",
 		  "line 2: color: expected one of: auto always never; defaults are used" },
+		{ "[look]\nmouse = yes\ncolor = red\n",
+		  "line 3: color: expected one of: auto always never; defaults are used" },
 		{ "[look]\nmouse = cat\n", "line 2: mouse: expected one of: yes no; defaults are used" },
 		{ "[look]\nascii = no\n", "line 2: ascii: expected one of: auto always never; defaults are used" },
 		{ "[view]\ndelay = 1h\n",
@@ -144,6 +146,8 @@ TEST(settings, file_names_the_first_error)
 		{ "[look]\nwhat\nmouse = cat\n", "line 2: not understood; defaults are used" },
 		{ "[keys]\npause = p\nsearch = ;\nnext-match =\n",
 		  "line 3: no key for search (a ; behind a blank begins a comment: search =; binds it); defaults are used" },
+		{ "[keys]\nsearch =\npause =\n",
+		  "line 2: no key for search (a ; behind a blank begins a comment: search =; binds it); defaults are used" },
 	};
 	struct settings s;
 
@@ -161,17 +165,18 @@ TEST(settings, file_names_the_first_error)
 		unlink(path);
 		assert_memory_equal(notice, path, strlen(path));
 		assert_string_equal(notice + strlen(path) + 2, c->why);
+		assert_false(s.mouse);
 	}
 }
 
-/* A value goes on in a line that begins with a blank, without comments, but not in the next section. */
+/* A value goes on in a line that begins with a blank, without comments, but not in the next section. A comment can be long. */
 TEST(settings, file_with_blanks)
 {
-	static const char text[] = "[keys]\nsearch = F3\n\t/ ;\n[look]\n  color = always ; as such\n";
-	char path[] = "/tmp/systop-settings-XXXXXX", notice[512];
+	char text[400], path[] = "/tmp/systop-settings-XXXXXX", notice[512];
 	int fd = mkstemp(path);
 	struct settings s;
 
+	snprintf(text, sizeof(text), "#%300s\n[keys]\nsearch = F3\n\t/ ;\n[look]\n  color = always ; as such\n", "x");
 	assert_int_equal(invoker_find(), 0);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
@@ -245,6 +250,32 @@ TEST(settings, file_with_an_error_is_not_written)
 	assert_int_equal(config_put(in_folder("rc"), &s), 0);
 	read_file(in_folder("rc"), again, sizeof(again));
 	assert_memory_equal(again, begin, strlen(begin));
+	assert_int_equal(folder_drop(NULL), 0);
+}
+
+/* What W writes has each setting once, where it was or at the end of its section, and all else as it was. */
+TEST(settings, file_keeps_what_is_no_setting)
+{
+	static const char before[] = "; mine\n[view]\nsort = d_ns\nfuture = x\n  y\nsort = run_ns\n"
+				     "[columns]\n  tree = id\n  run\n# yours\n[other]\ncolor = x";
+	static const char begin[] = "; mine\n[view]\nsort = run_ns\nfuture = x\n  y\nstart = threads\n";
+	static const char *const has[] = { "\ndelay = 1s\n[columns]\ntree = ", "\n# yours\nthreads = ",
+					   "\n[other]\ncolor = x\n\n[look]\n" };
+	static const char *const lacks[] = { "\nsort = ", "tree = id\n", "\n  run\n", "\ntree = " };
+	char text[8192];
+	struct settings s;
+
+	assert_int_equal(invoker_find(), 0);
+	assert_int_equal(folder_new(NULL), 0);
+	settings_default(&s);
+	write_file(in_folder("rc"), before);
+	assert_int_equal(config_put(in_folder("rc"), &s), 0);
+	read_file(in_folder("rc"), text, sizeof(text));
+	assert_memory_equal(text, begin, strlen(begin));
+	FOR_EACH (part, has)
+		assert_non_null(strstr(text, *part));
+	FOR_EACH (part, lacks) /* once more */
+		assert_null(strstr(strstr(text, "\ntree = ") + 1, *part));
 	assert_int_equal(folder_drop(NULL), 0);
 }
 
@@ -372,6 +403,7 @@ int main(void)
 		  cmocka_unit_test(settings_theme_with_a_long_path),
 		  cmocka_unit_test(settings_printed_ones_are_read_again),
 		  cmocka_unit_test(settings_file_with_an_error_is_not_written),
+		  cmocka_unit_test(settings_file_keeps_what_is_no_setting),
 		  cmocka_unit_test(settings_file_that_cannot_be_read_to_its_end_is_not_written),
 		  cmocka_unit_test(settings_file_that_was_not_used_is_not_written),
 		  cmocka_unit_test(settings_file_may_be_written_later),
