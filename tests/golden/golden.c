@@ -586,10 +586,16 @@ static const struct text {
 	{ "a range is of one kind of durations", "4vhv\t", NULL, "RANGE" },
 	{ "ages in the past are those of the newest refresh", " [4", "\n-1s ", NULL },
 	{ "a graph of another kind is no baseline", "Hfx\tX", "\npress x first", NULL },
-	{ "zooming out goes to the caller", "Hfjj\n\177", "\n[main ", NULL },
+	{ "zooming out goes to the caller", "Hfjj\n\177", "\n[main ", "[api-server " },
 	{ "nested matches of a search count once", "Hf/a\n", "  /a: 100.0% of it ", NULL },
 	{ "the table of functions is not inverted", "Hfti", ", callers below ", " FUNCTION " },
-	{ "nor compared", "HftX", "\nonly the whole graph is compared", NULL },
+	{ "nor if the graph was", "Hfit", " FUNCTION ", "callers below" },
+	{ "whose callees are below it in the sandwich", "Hfitjjjj\n", "\ncalls    api::handle_req ", "callers" },
+	{ "self time is that of functions: an inverted graph has none", "Hfij",
+	  "\nserde_json::ser::to_writer  total 1.2s (49.4%)  120 ", NULL },
+	{ "what is above a box there did not call it", "Hfijj", "\ncallers  main 100.0% ", "\nfrom ", 200, 50 },
+	{ "nor have the callers of one", "Hftj\nk", "\nmain  total 600ms (100.0%)  60 samples ", NULL },
+	{ "a table of functions is not compared", "HftX", "\nonly the whole graph is compared", NULL },
 };
 
 #define NR_TEXTS (sizeof(texts) / sizeof(texts[0]))

@@ -263,6 +263,12 @@ struct about {
 	uint64_t frame, total, self, count;
 };
 
+/* Whether the boxes below one are its callers, and those above it what it called: its self time is not that of the function. */
+static bool has_callers(const struct flame_view *s)
+{
+	return flame_inverted(s) || s->tree == TREE_CALLERS;
+}
+
 static int put_name(const struct flame_view *s, const struct view_context *c, const struct about *a, int y)
 {
 	uint64_t all = s->flames[TREE_MAIN].nodes[0].total;
@@ -279,8 +285,9 @@ static int put_name(const struct flame_view *s, const struct view_context *c, co
 	format_value(total, sizeof(total), unit, a->total, 0);
 	format_value(self, sizeof(self), unit, a->self, 0);
 	x = paint_text(c->paint, y, 0, c->paint->width / 2, ROLE_SORTED, name);
-	x = paint_format(c->paint, y, x, ROLE_TEXT, "  total %s (%.1f%%)  self %s (%.1f%%)", total, share(a->total, all), self,
-			 share(a->self, all));
+	x = paint_format(c->paint, y, x, ROLE_TEXT, "  total %s (%.1f%%)", total, share(a->total, all));
+	if (!has_callers(s))
+		x = paint_format(c->paint, y, x, ROLE_TEXT, "  self %s (%.1f%%)", self, share(a->self, all));
 	if (a->count) /* waits for a CPU are not counted by stack */
 		paint_format(c->paint, y, x, ROLE_TEXT, "  %" PRIu64 " %s", a->count,
 			     metrics[s->options.metric].weight.sampled ? "samples" : "times");
@@ -353,7 +360,7 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 		y = put_runtime(c, f, n ? n : node_of(f, a.symbol), y);
 	if (y < end && n) {
 		callees_text(c, f, n, text, sizeof(text));
-		y = put(c, y, s->options.inverted || s->tree == TREE_CALLERS ? "callers" : "calls", text);
+		y = put(c, y, has_callers(s) ? "callers" : "calls", text);
 	}
 	if (lines >= 5 && a.symbol && !(a.frame & (FRAME_KERNEL | FRAME_ANONYMOUS))) {
 		int before = y;
@@ -362,7 +369,7 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 		if (y == before)
 			y = put_source(c, y, lines >= 10 ? y + 3 : y + 1, a.frame);
 	}
-	if (lines >= 10 && n) {
+	if (lines >= 10 && n && !has_callers(s)) {
 		callers_text(c, f, n, text, sizeof(text));
 		y = put(c, y, "from", text);
 	}

@@ -76,6 +76,12 @@ static inline bool flame_compares(const struct flame_view *s)
 	return s->compares && s->mode == MODE_TREE;
 }
 
+/* flame_inverted - whether the graph is drawn with callers below: the table and the sandwich have both. */
+static inline bool flame_inverted(const struct flame_view *s)
+{
+	return s->options.inverted && s->mode == MODE_TREE;
+}
+
 /* flame_change - growth of the place's share since the base: -1 to 1. */
 double flame_change(struct flame_view *s, const struct view_context *c, const struct calltree_node *n);
 

@@ -111,8 +111,7 @@ static int flame_update(void *state, const struct view_context *c)
 		o.samples_arg = s;
 		s->context = c;
 	}
-	if (s->mode != MODE_TREE)
-		o.inverted = false;
+	o.inverted = flame_inverted(s);
 	if (s->mode == MODE_SANDWICH) {
 		o.focus = s->focus;
 		o.part = CALLTREE_CALLERS;
@@ -414,7 +413,7 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 				refreshes, refreshes == 1 ? "" : "es", c->host->samples(c->host->arg));
 	if (used < (int)size)
 		used += snprintf(buf + used, size - used, "%s%s", merges[s->options.merge],
-				 s->options.inverted ? ", callers below" : "");
+				 flame_inverted(s) ? ", callers below" : "");
 	if (s->hidden && used < (int)size)
 		used += snprintf(buf + used, size - used, ", %d line%s off screen", s->hidden, s->hidden == 1 ? "" : "s");
 	if (used < (int)size)
