@@ -357,6 +357,38 @@ TEST(window, idle_is_no_state)
 	forget();
 }
 
+/* A sample is of the thread that has the CPU, or had it before; of another one it is lost. An interrupt that began before the
+ * trace has no beginning in it. */
+TEST(window, samples_and_interrupts_of_a_moment_ago)
+{
+	static const struct scene_event events[] = {
+		{ 0, { .at = 1 * MS, .kind = RING_IRQ, .off_ns = 2 * MS } },
+		{ 0, { .at = 100 * MS, .kind = RING_SWITCH, .tid = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 200 * MS, .kind = RING_SWITCH, .tid = 0, .other = 100, .state = RING_SLEEP } },
+		{ 0, { .at = 201 * MS, .kind = RING_SAMPLE, .tid = 100 } },
+		{ 0, { .at = 202 * MS, .kind = RING_SAMPLE, .tid = 300 } },
+	};
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_begin();
+	int nr_samples = 0;
+
+	index_thread(m, 100, "thread", START - SEC, UINT64_MAX, STATE_SLEEP);
+	trace_index_irq(m, 0, "HI");
+	assert_int_equal(write_scene(m, &s).lost, 1);
+	for (size_t i = 0; i < trace.read->n_packet; i++) {
+		const PB(TracePacket) *p = trace.read->packet[i];
+
+		if (p->data_case == PERFETTO__PROTOS__TRACE_PACKET__DATA_FTRACE_EVENTS)
+			assert_int_equal(p->ftrace_events->n_event, 1); /* the first switch */
+		if (p->data_case != PERFETTO__PROTOS__TRACE_PACKET__DATA_PERF_SAMPLE)
+			continue;
+		assert_int_equal(p->perf_sample->tid, 100);
+		nr_samples++;
+	}
+	assert_int_equal(nr_samples, 1);
+	forget();
+}
+
 /* A trace begins where all CPUs are complete, whichever of them is the last one. */
 TEST(window, begins_where_all_cpus_are_complete)
 {
@@ -642,6 +674,7 @@ int main(void)
 	RUN_TESTS(cmocka_unit_test(window_blocked_at_its_start), cmocka_unit_test(window_a_number_that_is_used_again),
 		  cmocka_unit_test(window_ends), cmocka_unit_test(window_ends_of_a_number_that_is_used_again),
 		  cmocka_unit_test(window_blocks_do_not_overlap), cmocka_unit_test(window_idle_is_no_state),
+		  cmocka_unit_test(window_samples_and_interrupts_of_a_moment_ago),
 		  cmocka_unit_test(window_begins_where_all_cpus_are_complete), cmocka_unit_test(window_births_out_of_scope),
 		  cmocka_unit_test(window_arguments), cmocka_unit_test(window_names),
 		  cmocka_unit_test(window_numbers_of_refreshes), cmocka_unit_test(window_time_of_cgroups),
