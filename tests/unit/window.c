@@ -357,6 +357,38 @@ TEST(window, idle_is_no_state)
 	forget();
 }
 
+/* A process is described once, also if threads of it are born, with the name of its leader, also if another thread has a smaller
+ * number. */
+TEST(window, processes_are_described_once)
+{
+	static const struct scene_event events[] = {
+		{ 0, { .at = 100 * MS, .kind = RING_NEW, .tid = 101, .other = 100, .thread = true } },
+	};
+	struct scene s = { .events = events, .nr = ARRAY_SIZE(events) };
+	struct trace_index_maker *m = index_begin();
+	struct life l = { .tid = 50, .tgid = 100, .start_ns = START - SEC, .priority = 120, .comm = "smaller" };
+	int nr_processes = 0, nr_threads = 0;
+
+	trace_index_thread(m, &l, l.start_ns, UINT64_MAX, STATE_SLEEP);
+	index_thread(m, 100, "leader", START - SEC, UINT64_MAX, STATE_SLEEP);
+	l.tid = 101;
+	l.start_ns = START + 99 * MS;
+	trace_index_thread(m, &l, l.start_ns, UINT64_MAX, STATE_SLEEP);
+	write_scene(m, &s);
+	for (size_t i = 0; i < trace.read->n_packet; i++) {
+		const PB(TracePacket) *p = trace.read->packet[i];
+
+		if (p->data_case != PERFETTO__PROTOS__TRACE_PACKET__DATA_PROCESS_TREE)
+			continue;
+		for (size_t k = 0; k < p->process_tree->n_processes; k++, nr_processes++)
+			assert_string_equal(p->process_tree->processes[k]->cmdline[0], "leader");
+		nr_threads += p->process_tree->n_threads;
+	}
+	assert_int_equal(nr_processes, 1);
+	assert_int_equal(nr_threads, 3);
+	forget();
+}
+
 /* A sample is of the thread that has the CPU, or had it before; of another one it is lost. An interrupt that began before the
  * trace has no beginning in it. */
 TEST(window, samples_and_interrupts_of_a_moment_ago)
@@ -675,6 +707,7 @@ int main(void)
 		  cmocka_unit_test(window_ends), cmocka_unit_test(window_ends_of_a_number_that_is_used_again),
 		  cmocka_unit_test(window_blocks_do_not_overlap), cmocka_unit_test(window_idle_is_no_state),
 		  cmocka_unit_test(window_samples_and_interrupts_of_a_moment_ago),
+		  cmocka_unit_test(window_processes_are_described_once),
 		  cmocka_unit_test(window_begins_where_all_cpus_are_complete), cmocka_unit_test(window_births_out_of_scope),
 		  cmocka_unit_test(window_arguments), cmocka_unit_test(window_names),
 		  cmocka_unit_test(window_numbers_of_refreshes), cmocka_unit_test(window_time_of_cgroups),
