@@ -282,7 +282,7 @@ void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, in
 
 	/* Counted from the right, so that labels stay in place while time moves on. */
 	for (int column = last % AXIS_STEP; column < last; column += AXIS_STEP)
-		if (h->at[column].per > 0 && last - column >= AXIS_STEP)
+		if (h->at[column].per > 0)
 			paint_text(p, y, x + column, AXIS_STEP, ROLE_DIM,
 				   heatmap_age(now_ns - h->at[column].until_ns, age, sizeof(age)));
 	if (last >= 0) {
