@@ -574,7 +574,7 @@ static const struct text {
 	{ "a detail of a later refresh is not that of one that is gone", REFRESH "\\cc3\n\n[",
 	  "\ncc3 10003 is not there yet: a later refresh ", NULL },
 	{ "each refresh adds its wakings once", "HvG" REFRESH, "   2.8K times: api-server", "   2.1K times: ", 80, 60 },
-	{ "what a helper reads is of now", " [Hv", "\npage tables now: 245M", NULL, 80, 40 },
+	{ "what a helper reads is of now", " [Hv", "\nmapped pages now: 245M", NULL, 80, 40 },
 	{ "and the clock of a CPU is known only now", " [7", " clock -, ", NULL },
 	{ "a kernel thread has no memory, but a priority", "/480\n\n", " SCHED_OTHER nice -20 ", "MEMORY", 80, 40 },
 	{ "a thread that is not blocked any more was", "5jjjj", "\nits longest block ", NULL },
