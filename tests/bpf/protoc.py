@@ -68,11 +68,13 @@ def one(fields, *path):
 
 
 class Cpu:
-    """What one CPU did: switches [(t, state of the leaving thread, next tid)], wakings [(t, tid, flags)]."""
+    """What one CPU did: switches [(t, state of the leaving thread, next tid)], wakings [(t, tid, flags)], their targets [(t,
+    tid, CPU)]."""
 
     def __init__(self):
         self.switches = []
         self.wakings = []
+        self.targets = []
         self.complete_from = None
 
 
@@ -153,10 +155,13 @@ class Trace:
             cpu.switches.append((t, state, tid))
         t = 0
         flags = column("waking_common_flags") or [0] * len(column("waking_pid"))
-        same_length("waking_timestamp", "waking_pid", *(["waking_common_flags"] if compact.get("waking_common_flags") else []))
-        for delta, tid, flag in zip(column("waking_timestamp"), column("waking_pid"), flags):
+        same_length("waking_timestamp", "waking_pid", "waking_target_cpu",
+                    *(["waking_common_flags"] if compact.get("waking_common_flags") else []))
+        for delta, tid, flag, target in zip(column("waking_timestamp"), column("waking_pid"), flags,
+                                            column("waking_target_cpu")):
             t += delta
             cpu.wakings.append((t, tid, flag))
+            cpu.targets.append((t, tid, target))
 
     def running(self, begin, end):
         """{tid: ns on a CPU between two times}"""

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import (GUEST, MS, SEC, SYSTOP, Cgroup, Load, attached, begin, descendants, had_cpu, load_path,  # noqa: E402
+from harness import (DISK, GUEST, MS, SEC, SYSTOP, Cgroup, Load, attached, begin, descendants, had_cpu, load_path,  # noqa: E402
                      name_of, wait_for)
 from protoc import OUTSIDER, SAMPLES, SLICES, SOURCE, Trace, one, packets  # noqa: E402
 
@@ -33,8 +33,16 @@ while os.read(mine, 1):
 
 NAPS = """
 import os, time
-print(os.getpid(), flush=True)
-while True: time.sleep(0.01)
+a, b = os.pipe()
+child = os.fork()
+os.sched_setaffinity(0, {0 if child else os.cpu_count() - 1})
+if child:
+    print(os.getpid(), child, flush=True)
+while child:
+    time.sleep(0.01)
+    os.write(b, b"x")
+while os.read(a, 1):
+    pass
 """
 
 
@@ -121,8 +129,8 @@ def inside():
 
 
 def interrupts():
-    """Interrupts and softirqs are pairs that nest on their CPU, and their number between two refreshes is that of
-    the refreshes."""
+    """Interrupts and softirqs are pairs that nest on their CPU. Their number and times between two refreshes are those of the
+    refreshes, without what is nested."""
     with tempfile.TemporaryDirectory() as folder:
         # A fifth of a CPU makes 10,000 datagrams in the interval, and a trace that is read in a second.
         with Load("env", "LOAD_PERCENT=20", load_path("udp"), "30"):
@@ -130,7 +138,7 @@ def interrupts():
         trace = Trace(paths[0])
     begin_ns, end_ns = ticks[1]["boottime_ns"], ticks[2]["boottime_ns"]
     kinds = {"softirq_entry": "soft", "softirq_exit": "soft", "irq_handler_entry": "hard", "irq_handler_exit": "hard"}
-    opened, ended, spans = {}, {}, {}
+    opened, spans = {}, {}
     for t, cpu, kind, event in sorted((e for e in trace.events if e[2] in kinds), key=lambda e: e[0]):
         stack = opened.setdefault((cpu, kinds[kind]), [])
         which = one(event, "vec" if kinds[kind] == "soft" else "irq") or 0
@@ -139,22 +147,34 @@ def interrupts():
         else:
             assert stack and stack[-1][0] == which, f"{kind} {which} at {t} on CPU {cpu}, open: {stack}"
             _, name, began = stack.pop()
-            name = name or which
-            spans.setdefault(cpu, []).append((began, t))
-            ended[name] = ended.get(name, 0) + (begin_ns < t <= end_ns)
+            spans.setdefault(cpu, []).append([began, t, name or which, t - began])
     for cpu, of_cpu in spans.items():  # of both kinds
         around = []
-        for began, end in sorted(of_cpu, key=lambda span: (span[0], -span[1])):
-            while around and around[-1] <= began:
+        for span in sorted(of_cpu, key=lambda span: (span[0], -span[1])):
+            began, end = span[:2]
+            while around and around[-1][1] <= began:
                 around.pop()
-            assert not around or end <= around[-1], f"{began} to {end} on CPU {cpu} is not inside of what ends at {around[-1]}"
-            around.append(end)
-    counted = {i["name"]: i["count"] for i in ticks[2]["irqs"]}
-    assert counted["NET_RX"] > 1000, counted
+            assert not around or end <= around[-1][1], f"{began} to {end} on CPU {cpu} is not inside of {around[-1]}"
+            if around:
+                around[-1][3] -= end - began
+            around.append(span)
+    counted = {i["name"]: i for i in ticks[2]["irqs"]}
+    assert counted["NET_RX"]["count"] > 1000, counted
+    text = []
     # NET_RX is vector 3. A refresh reads the CPUs in sequence, in up to a ms.
-    for name, in_trace in (("NET_RX", ended.get(3, 0)), ("LOC", ended.get("LOC", 0))):
-        assert abs(in_trace - counted[name]) <= 0.01 * counted[name] + 20, (name, in_trace, counted[name])
-    return f"NET_RX {ended.get(3)} of {counted['NET_RX']}, LOC {ended.get('LOC')} of {counted['LOC']}"
+    for name, which in ("NET_RX", 3), ("LOC", "LOC"):
+        irq, edge = counted[name], 5 * MS
+        near = [(end, ns) for of_cpu in spans.values() for _, end, name_, ns in of_cpu
+                if name_ == which and begin_ns - edge < end <= end_ns + edge]
+        ours = sorted(ns for end, ns in near if begin_ns < end <= end_ns)
+        least = max(ns for end, ns in near if begin_ns + edge < end <= end_ns - edge)
+        most, off = max(ns for _, ns in near), abs(len(ours) - irq["count"])
+        below, above = (ours[len(ours) * part // 1000].bit_length() for part in (985, 995))
+        text.append(f"{name} {len(ours)}, {sum(ours)} ns, up to {ours[-1]}, p99 from {1 << below - 1} to {1 << above}: {irq}")
+        assert off <= 0.01 * irq["count"] + 20, text
+        assert abs(sum(ours) - irq["ns"]) <= 0.005 * irq["ns"] + (off + 2) * most, text
+        assert 0.99 * least <= irq["max_ns"] <= 1.01 * most and 1 << below - 1 <= irq["p99_ns"] <= 1 << above, text
+    return "; ".join(text)
 
 
 def frames_of(trace, sequence):
@@ -183,6 +203,8 @@ def stacks():
         assert abs(shares[function] - share) <= 4, shares
     pids = {one(s, "pid") for _, s in trace.samples if one(s, "tid") == tid}
     assert pids == {tid}, pids
+    modes = [one(s, "cpu_mode") for _, s in trace.samples if one(s, "tid") == tid]
+    assert modes.count("MODE_USER") > len(modes) / 2 and set(modes) <= {"MODE_USER", "MODE_KERNEL"}, set(modes)
     return f"{len(ours)} samples, {shares}"
 
 
@@ -239,10 +261,12 @@ def places():
 
 
 def blocks():
-    """Blocks are slices, with their stack and their exact time."""
-    with Load(load_path("burn"), "block", "20") as load:
+    """Blocks are slices, with their stack and their exact time. Those for a disk are said to be."""
+    write = 'while :; do dd if=/dev/zero of="$0" bs=4096 count=200 oflag=direct; done'
+    with tempfile.NamedTemporaryFile(dir=DISK) as file, Load("sh", "-c", write if DISK else "sleep 60", file.name) as writer, \
+            Load(load_path("burn"), "block", "20") as load:
         tid = load.truth()["tid"]
-        trace = record("-p", str(tid), seconds=4)
+        trace = record("-p", f"{tid},{writer.pid}", seconds=4)
     named = frames_of(trace, SLICES)
     thread = {one(p, "track_descriptor", "uuid") for p in trace.packets
               if one(p, "track_descriptor", "thread", "tid") == tid}
@@ -257,6 +281,8 @@ def blocks():
     assert GUEST or 39 <= weights[len(weights) // 2] <= 45, weights
     reasons = [r for _, _, kind, r in trace.events if kind == "sched_blocked_reason" and one(r, "pid") == tid]
     assert len(reasons) >= len(in_d), (len(reasons), len(in_d))
+    of_disk = [r for _, _, kind, r in trace.events if kind == "sched_blocked_reason" and one(r, "io_wait")]
+    assert bool(of_disk) == bool(DISK) and not any(one(r, "pid") == tid for r in of_disk), of_disk[:3]
     return f"{len(in_d)} blocks of {weights[len(weights) // 2]:.1f} ms in D"
 
 
@@ -283,10 +309,12 @@ def wakers():
                 wrong += who != parent + child - tid
     assert right > 100 and wrong <= right / 100, (right, wrong)
     with Load(sys.executable, "-c", NAPS) as load:
-        tid = int(load.proc.stdout.readline())
+        tid, other = map(int, load.proc.stdout.readline().split())
         trace = record(seconds=1)
     flags = [f for cpu in trace.cpus.values() for _, who, f in cpu.wakings if who == tid]
     assert len(flags) > 20 and sum(bool(f & 0x18) for f in flags) > 0.95 * len(flags), flags
+    targets = {target for cpu in trace.cpus.values() for _, who, target in cpu.targets if who == other}
+    assert targets == {os.cpu_count() - 1}, targets
     return f"{right} right, {wrong} not; {len(flags)} naps ended by an interrupt"
 
 
@@ -300,6 +328,9 @@ def scope():
     assert tid in seen and all(t in (0, tid) or t >= OUTSIDER for t in seen), seen
     runs, twice = trace.runs()
     assert set(runs) == {tid} and twice <= 2, runs
+    left = [b[1] for cpu in trace.cpus.values() for a, b in itertools.pairwise(cpu.switches) if a[2] == tid]
+    # As the tracepoint has it: 0x100, R+, only if it was preempted within the kernel.
+    assert left.count(0) >= 0.5 * len(left), left
     return f"{sum(b - a for a, b in runs[tid]) / MS:.0f} ms in scope"
 
 
