@@ -94,18 +94,27 @@ def exec_nonleader():
 
 
 def rename():
-    """comm follows exec and rename."""
-    script = "import ctypes, signal, time; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n" \
+    """comm follows exec and rename, also by another thread while it sleeps. Its moves before the start do not count."""
+    script = "import ctypes, os, signal, threading, time; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n" \
+             "def rename():\n    with open(f'/proc/self/task/{os.getpid()}/comm', 'w') as f: f.write('third-name')\n" \
+             "    print('{}', flush=True)\n" \
+             "for n in range(50): os.sched_setaffinity(0, {n % os.cpu_count()})\n" \
              "ctypes.CDLL(None).prctl(15, b'first-name', 0, 0, 0); print('{}', flush=True)\n" \
-             "signal.sigwait([signal.SIGUSR1]); ctypes.CDLL(None).prctl(15, b'second-name', 0, 0, 0); time.sleep(60)"
+             "signal.sigwait([signal.SIGUSR1]); ctypes.CDLL(None).prctl(15, b'second-name', 0, 0, 0)\n" \
+             "threading.Timer(1.2, rename).start(); time.sleep(60)"
     with Load(sys.executable, "-c", script) as load:
         load.truth()
-        with Systop("--all", "-p", str(load.pid), "-d", "1" if GUEST else "0.5", "-n", "4") as systop:
+        with Systop("--all", "-p", str(load.pid), "-d", "1" if GUEST else "0.5") as systop:
             lines = [systop.line()]
             os.kill(load.pid, signal.SIGUSR1)
-            lines += systop.rest()
+            load.truth()
+            end = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            while lines[-1]["boottime_ns"] < end:
+                lines.append(systop.line())
     names = [rows_of([line], load.pid)[0]["comm"] for line in lines]
-    assert names[0] == "first-name" and names[-1] == "second-name", names
+    assert names[0] == "first-name" and "second-name" in names and names[-1] == "third-name", names
+    moves = [row["migrations"] for row in rows_of(lines, load.pid)]
+    assert sum(moves) < 25, moves
 
 
 ORPHANS = """
