@@ -128,8 +128,8 @@ static inline __u64 ring_value_a(__u64 a)
 
 /* How a thread left its CPU. */
 enum ring_state {
-	RING_PREEMPTED,
-	RING_YIELDED, /* runnable, left voluntarily */
+	RING_PREEMPTED, /* in the kernel */
+	RING_YIELDED,   /* runnable: it yielded, or was preempted on its way to user mode */
 	RING_SLEEP,
 	RING_D,
 	RING_STOPPED,
