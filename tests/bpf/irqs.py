@@ -206,7 +206,7 @@ def disk():
 
 
 def victims():
-    """The sender of datagrams loses the time of the softirqs, and its states add up to its lifetime."""
+    """The sender of datagrams loses the time of the softirqs, which has its stacks, and its states add up to its lifetime."""
     with Echo() as echo, Systop("-d", "1", "-p", str(os.getpid())) as systop:
         systop.line()
         ticks = [systop.line() for _ in range(3)]
@@ -217,6 +217,7 @@ def victims():
     assert network > 0, threads
     # Where softirqs are preemptible they are a thread's own work, and only their raising is stolen.
     assert REALTIME or 0.8 * network <= stolen <= 2 * network, (stolen, network)
+    assert REALTIME or any(tick["stacks"]["irq"]["stacks_ns"] for tick in ticks), [tick["stacks"]["irq"] for tick in ticks]
     for t in threads:
         assert abs(states_of(t) - t["alive_ns"]) <= t["alive_ns"] / 1000, t
     return f"{stolen / 3 / SEC * 100:.1f} % of it, NET_RX {network / 3 / SEC * 100:.1f} %"

@@ -12,7 +12,7 @@ import time
 import jsonschema
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, Systop, begin, load_path, rows_of, states_of, systop_lines  # noqa: E402
+from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, Systop, begin, descendants, load_path, rows_of, states_of, systop_lines  # noqa: E402
 
 THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
@@ -94,9 +94,14 @@ def pace():
 
 
 def own_cost():
-    """systop's own CPU time equals the kernel's."""
-    line = systop_lines("-d", "1", "-n", "2")[1]
-    me = line["self"]
+    """systop's own CPU time equals the kernel's. Neither it nor its helpers are sampled."""
+    with Systop("-F", "999", "-d", "1", "-n", "2") as systop:
+        lines = [systop.line()]
+        own = descendants(systop.proc.pid)
+        lines.append(systop.line())
+    rows = [t for line in lines for t in line["threads"] if t["tgid"] in own]
+    assert len({t["tgid"] for t in rows}) > 2 and not any(t["samples"] for t in rows), rows
+    me = lines[1]["self"]
     assert 0 < me["cpu_ns"] < 0.5 * SEC, me
     assert 4 << 20 < me["rss_bytes"] < 256 << 20, me
     assert 16 << 20 < me["bpf_bytes"] < 64 << 20, me

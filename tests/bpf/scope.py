@@ -454,6 +454,7 @@ def thread_ends():
 
 
 def users():
+    """Of the given user, also from when it became that user."""
     def become():
         os.setgid(65534)
         os.setuid(65534)
@@ -462,6 +463,14 @@ def users():
         for user in ("nobody", "65534"):
             line = systop_lines("-u", user, "-d", INTERVAL, "-n", "1")[0]
             assert load.pid in tids(line) and other.pid not in tids(line), tids(line)
+    script = ("import os,signal,time\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\nprint('{}', flush=True)\n"
+              "signal.sigwait([signal.SIGUSR1])\nos.setuid(65534)\ntime.sleep(60)")
+    with Load(sys.executable, "-c", script) as later, Systop("--all", "-u", "nobody", "-d", INTERVAL) as systop:
+        later.truth()
+        assert later.pid not in tids(systop.line())
+        later.signal(signal.SIGUSR1)  # it becomes that user, and sleeps
+        systop.line()
+        assert later.pid in tids(systop.line())
 
 
 def both_kinds():

@@ -136,9 +136,9 @@ def cpu_time(pid):
 
 
 def held():
-    """The CPU time since its beginning of a thread that has held its CPU since before systop began, also if the scheduler
-    took it off its queue and put it back meanwhile."""
-    beyond = []
+    """The CPU time since its beginning, and the samples, of a thread that has held its CPU since before systop began, also if
+    the scheduler took it off its queue and put it back meanwhile."""
+    beyond, samples = [], []
     with Load(load_path("spin"), "user", "60") as load:
         os.sched_setaffinity(load.pid, {os.cpu_count() - 1})
         os.sched_setscheduler(load.pid, os.SCHED_FIFO, os.sched_param(1))
@@ -148,12 +148,15 @@ def held():
             before = cpu_time(load.pid)
             line = systop_lines("--all", "-d", "0.2", "-n", "1")[0]
             after = cpu_time(load.pid)
-            shown = next(t["cpu_time_ns"] for t in line["threads"] if t["tid"] == load.pid)
+            row = next(t for t in line["threads"] if t["tid"] == load.pid)
+            shown = row["cpu_time_ns"]
+            samples.append(row["samples"])
             assert shown > before, f"{shown / MS:.1f} ms, {before / MS:.1f} before the start"
             beyond.append(shown - after)
             os.sched_setscheduler(load.pid, os.SCHED_FIFO, os.sched_param(1))
     text = f"{2 * RUNS} runs, at most {max(beyond) / MS:.1f} ms more than it had when systop had ended"
     assert max(beyond) <= 0, text
+    assert all(nr for n, nr in enumerate(samples) if n % 4 != 3), samples
     return text
 
 
