@@ -2,6 +2,7 @@
 """--json and -b: form, completeness, and sums that agree."""
 
 import ctypes
+import datetime
 import json
 import os
 import subprocess
@@ -12,7 +13,8 @@ import time
 import jsonschema
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import GUEST, MS, SEC, SYSTOP, Cgroup, Load, Systop, begin, descendants, load_path, rows_of, states_of, systop_lines  # noqa: E402
+from harness import (GUEST, MS, SEC, SYSTOP, Cgroup, Load, Systop, begin, descendants, load_path, rows_of,  # noqa: E402
+                     states_of, systop_lines)
 
 THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
           "throttled_ns", "d_ns", "sleep_ns", "stopped_ns", "alive_ns", "runq_p50_ns",
@@ -83,7 +85,7 @@ def keys():
 
 
 def pace():
-    began = time.monotonic()
+    began, since = time.monotonic(), time.time()
     lines = systop_lines("-d", "0.5", "-n", "4")
     took = time.monotonic() - began
     assert len(lines) == 4, len(lines)
@@ -91,6 +93,7 @@ def pace():
     assert 2.0 <= sum(line["interval_ns"] for line in lines) / SEC <= took < 20, took
     for line in lines:
         assert 0.45 * SEC < line["interval_ns"] < (5 if GUEST else 0.75) * SEC, line["interval_ns"]
+        assert since < datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00")).timestamp() < since + took, line["time"]
 
 
 def own_cost():

@@ -120,13 +120,14 @@ def selected_range(s):
 
 
 def latency(s):
-    """Each metric's line below the map; the text about a range agrees with the list."""
+    """Each metric's line below the map; the text about a range agrees with the list. The load is in all states."""
     compared = 0
     for metric, _ in enumerate(("runqueue wait", "sleep", "D state", "interrupt", "softirq")):
         lines = s.show("4" if not metric else "Tab", wait="(?:p50 ~|none in)")
         match = re.search(r"p50 (\S+)  p90 (\S+)  p99 (\S+)  max (\S+)", "\n".join(lines))
         if match:
             ordered(f"latency {metric}", *match.groups())
+        assert match or metric > 2, f"no blocks of {metric}: {lines}"
         s.t.keys("v", "Up", "Up", "Up", "Up", "Left", "Left")
         said = selected_range(s) if match else None
         if said:
@@ -172,7 +173,7 @@ def flames(s):
 
 
 def blocked(s):
-    """A thread with time in D state has a longest block, and no counts of 0 beside it."""
+    """A thread with time in D state has a longest block, and no counts of 0 beside it. The load's is woken by its children."""
     rows, totals = columns(s.show("5", wait="LONGEST"), "TOTAL", "LONGEST", "COUNT"), 0
     for row in rows:
         total, longest, count = row
@@ -182,6 +183,8 @@ def blocked(s):
         if not longest.startswith("<"):
             totals += ordered("D state", longest, total) // 2
     assert totals, rows
+    s.t.type("/burn")
+    s.show("Enter", wait=r"^woken by +burn \d+ ")
 
 
 def screens(width, height):
