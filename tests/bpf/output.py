@@ -146,6 +146,9 @@ def adds_up():
                 assert sum(row["threads"] for row in rows) == len(threads), (path, [row["threads"] for row in rows], len(threads))
                 for field in SUMMED:
                     assert sum(row[field] for row in rows) == sum(t[field] for t in threads), (path, field)
+    ran, stolen = (sum(t[field] for line in lines for t in line["threads"] if t["comm"].startswith("ksoftirqd/"))
+                   for field in ("run_ns", "irq_ns"))
+    assert stolen <= 0.2 * (ran + stolen), f"softirqs of ksoftirqd, which are its own, take {stolen} ns from its {ran} ns"
     return f"{len(lines[0]['threads'])} threads, {len(lines[0]['cgroups'])} cgroups"
 
 

@@ -114,7 +114,7 @@ class Trace:
                 self.clocks[sequence] = clocks[BOOTTIME] - clocks[OWN]
                 self.units[sequence] = max(one(c, "unit_multiplier_ns") or 1 for c in snapshot["clocks"])
         for data in packet.get("interned_data", []):
-            self.strings.update({one(n, "iid"): one(n, "name") for n in data.get("event_names", [])})
+            self.strings.update({one(n, "iid"): one(n, "str") for n in data.get("event_names", [])})
         if "ftrace_events" in packet:
             self.take_bundle(packet["ftrace_events"][0])
         elif "perf_sample" in packet:

@@ -275,7 +275,8 @@ def blocks():
     ours = [s for s in trace.slices if one(s[1], "track_uuid") in tracks]
     # Each begin with its end: one at a time on a thread's track.
     in_d = [end - begin for (begin, e), (end, _) in zip(ours, ours[1:])
-            if "kernel_clone" in named.get(one(e, "callstack_iid"), [])]
+            if "kernel_clone" in named.get(one(e, "callstack_iid"), []) and
+            trace.strings[one(e, "name_iid")].startswith("D")]
     weights = sorted(ns / MS for ns in in_d)
     assert len(in_d) > (2 if GUEST else 20), ours
     assert GUEST or 39 <= weights[len(weights) // 2] <= 45, weights
@@ -335,15 +336,18 @@ def scope():
 
 
 def lives():
-    """Processes that start and end in the window do so in the trace, with their names."""
-    script = "sleep 0.5; for i in 1 2 3; do sleep 0.2; done; sleep 0.3"
+    """Processes that start and end in the window do so in the trace, with their names, and when they get them."""
+    script = "printf renamed > /proc/$$/comm; sleep 0.5; for i in 1 2 3; do sleep 0.2; done; sleep 0.3"
     trace = record(seconds=2, command=["--", "sh", "-c", script])
     born = {one(f, "pid") for _, _, kind, f in trace.events if kind == "task_newtask"}
     freed = {one(f, "pid") for _, _, kind, f in trace.events if kind == "sched_process_free"}
     assert len(born & freed) >= 3, (born, freed)
     names = {one(t, "tid"): one(t, "name") for p in trace.packets for tree in p.get("process_tree", [])
              for t in tree.get("threads", [])}
-    assert [names.get(tid) for tid in born & freed].count("sleep") >= 3, names
+    sleeps = {tid for tid in born & freed if names.get(tid) == "sleep"}
+    assert len(sleeps) >= 3 and sleeps <= {one(f, "pid") for _, _, kind, f in trace.events if kind == "sched_process_exec"}, names
+    renames = {one(f, "newcomm") for _, _, kind, f in trace.events if kind == "task_rename"}
+    assert "renamed" in renames, renames
     processes = [f for _, _, kind, f in trace.events if kind == "task_newtask" and names.get(one(f, "pid")) == "sleep"]
     assert not any((one(f, "clone_flags") or 0) & 0x10000 for f in processes), processes  # CLONE_THREAD
     return f"{len(born)} born, {len(freed)} ended"
