@@ -9,6 +9,9 @@ sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, SEC, Load, Systop, begin, load_path  # noqa: E402
 
 
+COMMAND_BYTES = 256  # that are there for a program of which nothing else is left, see bpf/command.h
+
+
 def burst(rate, seconds):
     """Programs that live for 100 us keep their own arguments, whatever their rate and length."""
     wanted, lines = {}, []
@@ -34,6 +37,7 @@ def burst(rate, seconds):
             text = p["cmdline"][2] if len(p["cmdline"]) > 2 else ""
             assert p["cmdline"][0] == "burst" and padding.startswith(text), p
             cut += text != padding
+            assert text == padding or sum(len(arg) + 1 for arg in ("burst", p["cmdline"][1], padding)) > COMMAND_BYTES, p
             assert p["cmdline_cut"] == (text != padding), p
             named.add(number)
     lost = lines[-1]["loss"]["commands"] + lines[-1]["loss"]["no_slot"] + lines[-1]["loss"]["unlisted"]
