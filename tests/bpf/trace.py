@@ -279,6 +279,7 @@ def blocks():
             trace.strings[one(e, "name_iid")].startswith("D")]
     weights = sorted(ns / MS for ns in in_d)
     assert len(in_d) > (2 if GUEST else 20), ours
+    assert states_left(trace, tid).count(2) >= len(in_d) - 1, states_left(trace, tid)
     assert GUEST or 39 <= weights[len(weights) // 2] <= 45, weights
     reasons = [r for _, _, kind, r in trace.events if kind == "sched_blocked_reason" and one(r, "pid") == tid]
     assert len(reasons) >= len(in_d), (len(reasons), len(in_d))
@@ -316,7 +317,14 @@ def wakers():
     assert len(flags) > 20 and sum(bool(f & 0x18) for f in flags) > 0.95 * len(flags), flags
     targets = {target for cpu in trace.cpus.values() for _, who, target in cpu.targets if who == other}
     assert targets == {os.cpu_count() - 1}, targets
+    asleep = states_left(trace, tid).count(1)
+    assert asleep >= 0.9 * len(flags), (asleep, len(flags))
     return f"{right} right, {wrong} not; {len(flags)} naps ended by an interrupt"
+
+
+def states_left(trace, tid):
+    """The states that a thread left its CPUs with, as the tracepoint has them."""
+    return [after[1] for cpu in trace.cpus.values() for before, after in itertools.pairwise(cpu.switches) if before[2] == tid]
 
 
 def scope():
@@ -329,8 +337,7 @@ def scope():
     assert tid in seen and all(t in (0, tid) or t >= OUTSIDER for t in seen), seen
     runs, twice = trace.runs()
     assert set(runs) == {tid} and twice <= 2, runs
-    left = [b[1] for cpu in trace.cpus.values() for a, b in itertools.pairwise(cpu.switches) if a[2] == tid]
-    # As the tracepoint has it: 0x100, R+, only if it was preempted within the kernel.
+    left = states_left(trace, tid)  # R+, which is 0x100, only if it was preempted within the kernel
     assert left.count(0) >= 0.5 * len(left), left
     return f"{sum(b - a for a, b in runs[tid]) / MS:.0f} ms in scope"
 
