@@ -35,6 +35,13 @@ def interrupts():
     return counts
 
 
+def devices():
+    """{line: its last handler} of /proc/interrupts."""
+    with open("/proc/interrupts", encoding="utf-8") as file:
+        rows = [line.split() for line in file]
+    return {words[0][:-1]: words[-1] for words in rows if words[0][:-1].isdigit()}
+
+
 class Echo:
     """Datagrams to and fro over the loopback: each is a NET_RX softirq."""
 
@@ -141,6 +148,8 @@ def compare_all(read, kind, names, load):
             lines = [systop.line() for _ in range(3)]
         more, end_before, end_after = at_edge(systop, lines[-1], read)
     lines += more
+    named, known = {i["name"]: i["device"] for t in lines for i in t["irqs"] if i["name"].isdigit()}, devices()
+    assert all(known.get(line) == device for line, device in named.items()), (named, known)
     found = {}
     for name in names:
         ours = sum(i["count"] for t in lines for i in t["irqs"] if i["name"] == name and i["kind"] == kind)

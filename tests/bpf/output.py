@@ -13,7 +13,7 @@ import time
 import jsonschema
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import (GUEST, MS, SEC, SYSTOP, Cgroup, Load, Systop, begin, descendants, load_path, rows_of,  # noqa: E402
+from harness import (GUEST, MS, REALTIME, SEC, SYSTOP, Cgroup, Load, Systop, begin, descendants, load_path, rows_of,  # noqa: E402
                      states_of, systop_lines)
 
 THREAD = {"tid", "tgid", "comm", "cgroup", "cpu_cgroup", "state", "run_ns", "user_ns", "kernel_ns", "runq_ns",
@@ -149,6 +149,9 @@ def adds_up():
     ran, stolen = (sum(t[field] for line in lines for t in line["threads"] if t["comm"].startswith("ksoftirqd/"))
                    for field in ("run_ns", "irq_ns"))
     assert stolen <= 0.2 * (ran + stolen), f"softirqs of ksoftirqd, which are its own, take {stolen} ns from its {ran} ns"
+    of_cpus, of_all = (sum(row[field] or 0 for line in lines for row in line[rows])
+                       for rows, field in (("cpus", "irq_ns"), ("irqs", "ns")))
+    assert REALTIME or not of_cpus or of_all - ran - MS <= 1.01 * of_cpus <= 1.02 * of_all + MS, (of_cpus, of_all, ran)
     return f"{len(lines[0]['threads'])} threads, {len(lines[0]['cgroups'])} cgroups"
 
 

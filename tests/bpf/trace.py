@@ -164,14 +164,15 @@ def interrupts():
     # NET_RX is vector 3. A refresh reads the CPUs in sequence, in up to a ms.
     for name, which in ("NET_RX", 3), ("LOC", "LOC"):
         irq, edge = counted[name], 5 * MS
-        near = [(end, ns) for of_cpu in spans.values() for _, end, name_, ns in of_cpu
+        near = [(end, ns, cpu) for cpu, of_cpu in spans.items() for _, end, name_, ns in of_cpu
                 if name_ == which and begin_ns - edge < end <= end_ns + edge]
-        ours = sorted(ns for end, ns in near if begin_ns < end <= end_ns)
-        least = max(ns for end, ns in near if begin_ns + edge < end <= end_ns - edge)
-        most, off = max(ns for _, ns in near), abs(len(ours) - irq["count"])
+        within = [(ns, cpu) for end, ns, cpu in near if begin_ns + edge < end <= end_ns - edge]
+        ours = sorted(ns for end, ns, _ in near if begin_ns < end <= end_ns)
+        least, most, off = max(within)[0], max(ns for _, ns, _ in near), abs(len(ours) - irq["count"])
         below, above = (ours[len(ours) * part // 1000].bit_length() for part in (985, 995))
         text.append(f"{name} {len(ours)}, {sum(ours)} ns, up to {ours[-1]}, p99 from {1 << below - 1} to {1 << above}: {irq}")
         assert off <= 0.01 * irq["count"] + 20, text
+        assert len({cpu for _, cpu in within}) <= irq["cpus"] <= len({cpu for *_, cpu in near}), text
         assert abs(sum(ours) - irq["ns"]) <= 0.005 * irq["ns"] + (off + 2) * most, text
         assert 0.99 * least <= irq["max_ns"] <= 1.01 * most and 1 << below - 1 <= irq["p99_ns"] <= 1 << above, text
     return "; ".join(text)
