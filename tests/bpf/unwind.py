@@ -47,7 +47,8 @@ int main() {
 HANDLER = """
 #include <signal.h>
 static volatile int n;
-static void on_signal(int number) { for (;;) n += number; }
+static __attribute__((noreturn)) void forever(void) { for (;;) n++; }
+static void on_signal(int number) { n = number; forever(); }
 int main(void) { signal(SIGUSR1, on_signal); return raise(SIGUSR1); }
 """
 
@@ -156,7 +157,8 @@ def compiled(least, source, *flags):
 
 
 def trampoline():
-    """The function to which a signal's handler returns has its own name, though nothing has called it."""
+    """The function to which a signal's handler returns has its own name, though nothing has called it. So has one that ends with
+    a call: that returns to where the next function begins."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "handler")
         subprocess.run(["cc", "-x", "c", "-static", "-o", path, "-"], input=HANDLER, text=True, check=True)
@@ -165,7 +167,7 @@ def trampoline():
                 for _ in range(3):  # the table may not have arrived yet
                     out = subprocess.run([SYSTOP, "--folded=cpu", "-n", "1", "-d", "1", "-F", "499", "-p", str(load.pid)],
                                          capture_output=True, text=True, check=True).stdout
-                    if ";main;raise;" in out and ";__restore_rt;on_signal" in out:
+                    if ";main;raise;" in out and ";__restore_rt;on_signal;forever" in out:
                         return
             finally:
                 load.kill()
