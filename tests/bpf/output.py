@@ -103,7 +103,7 @@ def own_cost():
         own = descendants(systop.proc.pid)
         lines.append(systop.line())
     rows = [t for line in lines for t in line["threads"] if t["tgid"] in own]
-    assert len({t["tgid"] for t in rows}) > 2 and not any(t["samples"] for t in rows), rows
+    assert len({t["tgid"] for t in rows}) > 1 and not any(t["samples"] for t in rows), rows
     me = lines[1]["self"]
     assert 0 < me["cpu_ns"] < 0.5 * SEC, me
     assert 4 << 20 < me["rss_bytes"] < 256 << 20, me
@@ -148,7 +148,8 @@ def adds_up():
                     assert sum(row[field] for row in rows) == sum(t[field] for t in threads), (path, field)
     ran, stolen = (sum(t[field] for line in lines for t in line["threads"] if t["comm"].startswith("ksoftirqd/"))
                    for field in ("run_ns", "irq_ns"))
-    assert stolen <= 0.2 * (ran + stolen), f"softirqs of ksoftirqd, which are its own, take {stolen} ns from its {ran} ns"
+    most = 0.4 if GUEST else 0.2
+    assert stolen <= most * (ran + stolen), f"softirqs of ksoftirqd, which are its own, take {stolen} ns from its {ran} ns"
     of_cpus, of_all = (sum(row[field] or 0 for line in lines for row in line[rows])
                        for rows, field in (("cpus", "irq_ns"), ("irqs", "ns")))
     assert REALTIME or not of_cpus or of_all - ran - MS <= 1.01 * of_cpus <= 1.02 * of_all + MS, (of_cpus, of_all, ran)
