@@ -71,7 +71,7 @@ static int add_next(struct cfi_rows *rows, struct next *n, bool is_go)
 /* Adds the gap of @bytes between two functions, unless it is padding; the code at @entry in it has no caller. */
 static int add_gap(struct cfi_rows *rows, uint32_t from, uint32_t to, uint64_t bytes, uint32_t entry)
 {
-	int err = bytes < PADDING_MAX ? 0 : cfi_rows_add_gap(rows, from);
+	int err = bytes < PADDING_MAX || from == to ? 0 : cfi_rows_add_gap(rows, from);
 
 	if (err || entry < from || entry >= to)
 		return err;
