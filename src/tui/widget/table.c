@@ -151,7 +151,8 @@ static void draw_title(const struct table_state *t, const struct paint *p, int y
 	char text[64];
 
 	/* The sort mark is shown if there is room. */
-	snprintf(text, sizeof(text), "%s%s", title, !sorted || len >= width ? "" : table_ascending(t) ? "^" : "v");
+	snprintf(text, sizeof(text), "%.*s%s", (int)sizeof(text) - 2, title,
+		 !sorted || len >= width ? "" : table_ascending(t) ? "^" : "v");
 	if (t->kind->look == TABLE_CELLS)
 		fill(p, y, t->x[column], t->x[column] + width, sorted ? ROLE_SORTED : ROLE_TITLE, ' ');
 	len = strlen(text);
