@@ -29,9 +29,13 @@ extern struct areas_map areas SEC(".maps");
 static __always_inline struct cpu_area *area_of(__u32 cpu)
 {
 	void *map = bpf_map_lookup_elem(&areas, &cpu);
+	struct cpu_area *area;
 	__u32 zero = 0;
 
-	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
+	area = map ? bpf_map_lookup_elem(map, &zero) : NULL;
+	if (area)
+		barrier_var(area); /* or the compiler computes addresses in it before the check, which the verifier refuses */
+	return area;
 }
 
 #endif

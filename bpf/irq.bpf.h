@@ -47,21 +47,28 @@ static __always_inline __u32 irq_line(__u32 number)
 	return *source;
 }
 
+static __always_inline struct irq_level *irq_level(struct cpu_slot *c, __u32 index)
+{
+	if (index >= IRQ_LEVELS)
+		return NULL;
+	barrier_var(index); /* or the compiler leaves out what shows the verifier the bound */
+	return &c->irq_levels[index & (IRQ_LEVELS - 1)];
+}
+
 /* irq_enter - an interrupt begins at @now. */
 static __always_inline void irq_enter(struct cpu_slot *c, __u64 now, __u32 source)
 {
 	__u32 depth = c->irq_depth;
+	struct irq_level *outer = irq_level(c, depth - 1), *level = irq_level(c, depth);
 
 	if (!shared.seeded) /* the threads that it interrupts are not known yet */
 		return;
 	/* First of all: an interrupt can come in the middle of this function, as softirqs begin and end with
 	 * interrupts on. */
 	*(volatile __u32 *)&c->irq_depth = depth + 1;
-	if (depth && depth <= IRQ_LEVELS)
-		c->irq_levels[(depth - 1) & (IRQ_LEVELS - 1)].own_ns += account_sub(now, c->irq_at);
-	if (depth < IRQ_LEVELS) {
-		struct irq_level *level = &c->irq_levels[depth & (IRQ_LEVELS - 1)];
-
+	if (outer)
+		outer->own_ns += account_sub(now, c->irq_at);
+	if (level) {
 		level->began = now;
 		level->own_ns = 0;
 		level->source = source;
@@ -101,17 +108,16 @@ static __always_inline void irq_count(struct cpu_slot *c, __u32 cpu, const struc
 static __always_inline void irq_leave(struct cpu_slot *c, __u32 cpu, __u64 now, __u32 source, __u32 tid, bool steals)
 {
 	__u32 depth = c->irq_depth - 1;
-	struct irq_level *level;
+	struct irq_level *level = irq_level(c, depth);
 	__u64 own;
 
 	if (!c->irq_depth) /* it began before the programs were attached */
 		return;
-	if (depth >= IRQ_LEVELS) {
+	if (!level) {
 		c->loss[LOSS_IRQ]++;
 		c->irq_depth = depth;
 		return;
 	}
-	level = &c->irq_levels[depth & (IRQ_LEVELS - 1)];
 	own = level->own_ns + account_sub(now, c->irq_at);
 	c->irq_at = now;
 	if (level->source != source) { /* an end was missed: start afresh */
@@ -156,15 +162,15 @@ static __always_inline __u32 softirq_now(const struct cpu_slot *c)
 }
 
 /* irq_sampled - the source that a sampler's interrupt interrupted, + 1; 0: none. */
-static __always_inline __u32 irq_sampled(const struct cpu_slot *c)
+static __always_inline __u32 irq_sampled(struct cpu_slot *c)
 {
 	__u32 depth = c->irq_depth;
+	struct irq_level *level = irq_level(c, depth - 1);
 
 	/* If a timer drives the sampler, the innermost interrupt is the sampler's own. */
-	if (shared.sampler_timer && depth && depth <= IRQ_LEVELS &&
-	    c->irq_levels[(depth - 1) & (IRQ_LEVELS - 1)].source >= IRQ_SOFTIRQS)
-		depth--;
-	return depth && depth <= IRQ_LEVELS ? c->irq_levels[(depth - 1) & (IRQ_LEVELS - 1)].source + 1 : 0;
+	if (shared.sampler_timer && level && level->source >= IRQ_SOFTIRQS)
+		level = irq_level(c, depth - 2);
+	return level ? level->source + 1 : 0;
 }
 
 __weak __noinline int record_gap(struct cpu_slot *c, __u32 cpu, __u64 now, __u64 gap)
