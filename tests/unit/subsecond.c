@@ -304,7 +304,8 @@ TEST(subsecond, memory_is_free_after_each_read)
 	assert_int_equal(subsecond_read(&s, &host, 20), 0);
 	after = mallinfo2();
 	assert_true(subsecond_known(&s, 19));
-	assert_within(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd, 0, MANY);
+	/* Less is right, too: malloc() counts free blocks in its caches as used, and takes from them. */
+	assert_within(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd, -MANY, MANY);
 	subsecond_fini(&s);
 }
 
