@@ -269,6 +269,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (in) {
 		bool away = e.now - in->since >= away_ns;
 
+		/* Before its wait is closed: if it was moved, only what came before that belongs to the old cgroup. */
+		if (in->scope_gen != shared.scope_gen)
+			scope_decide(next, in, c, in_index);
 		e.run_delay = next->sched_info.run_delay;
 		e.exec_ns = next->se.sum_exec_runtime;
 		if (!account_wait_known(in)) {
@@ -290,8 +293,6 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 				  c->findings & SWITCH_GAP ? 0 : account_sub(e.now, e.cpu_since));
 		}
 		in->migrations = next->se.nr_migrations;
-		if (in->scope_gen != shared.scope_gen)
-			scope_decide(next, in, c, in_index);
 	}
 	if ((out && out->in_scope) || (in && in->in_scope))
 		left |= RECORD_IN_SCOPE;

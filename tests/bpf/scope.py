@@ -217,6 +217,28 @@ def moved_twice():
         about(ran, row["run_ns"] * 0.8 - 50 * MS, row["run_ns"] * 1.2 + 50 * MS, f"the CPU time added in {place}")
 
 
+def moved_before_waking():
+    """What a thread does from its move on counts in the new cgroup, also if it wakes up before systop looks at moved threads."""
+    with Cgroup(own("systop-wakes-{}")) as cgroup:
+        old, new = (cgroup.child(name) for name in ("old", "new"))
+        there = 0
+        with Systop("-c", f"/{cgroup.name}", "-d", "0.5") as systop:
+            lines = [systop.line()]
+            for _ in range(6):
+                with subprocess.Popen(["sleep", "0.1"], preexec_fn=lambda: Cgroup.put(old, 0)) as sleeper:
+                    time.sleep(0.01)
+                    Cgroup.put(new, sleeper.pid)
+                    there -= (moved := time.clock_gettime_ns(time.CLOCK_BOOTTIME))
+                    os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
+                    there += (ended := time.clock_gettime_ns(time.CLOCK_BOOTTIME))
+            while lines[-1]["boottime_ns"] < ended:
+                lines.append(systop.line())
+    if there < 300 * MS:
+        raise Late(f"the last one was moved {(ended - moved) / MS:.0f} ms before its end")
+    rows = [t for line in lines for t in line["threads"] if t["cgroup"] == f"/{cgroup.name}/new"]
+    about(sum(t["alive_ns"] for t in rows), 0.9 * there, 1.1 * there + 100 * MS, "the time in the new cgroup")
+
+
 def asleep_in_and_out():
     """Sleeping threads come into scope and leave it with their cgroup; their earlier time is not shown."""
     load, sleeping = sleepers()
@@ -573,6 +595,7 @@ def main():
         tap.case("a thread is moved in its sleep, cgroup v1", moved_asleep, "cpu", True)
     tap.together([
         ("moving in and out asleep", asleep_in_and_out),
+        ("moved before it wakes up", moved_before_waking),
         ("100 that are moved at once", many_moves),
         *([] if GUEST else [("a slot that comes late", late_slot)]),  # bpftool is not there
     ], 2)
