@@ -115,8 +115,6 @@ static char *read_line(char *buf, int size, void *arg)
 	r->line++;
 	if (!file_gets(buf, size, r->file, &cut))
 		return NULL;
-	for (char *at = buf; (at = strchr(at, NO_COMMENT));) /* it has no other meaning */
-		*at = ' ';
 	if (cut && !r->too_long && !strchr("#;", buf[strspn(buf, " \t")]))
 		r->too_long = r->line;
 	if (*buf == '[') /* nothing before a section goes on in it */
@@ -136,9 +134,11 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	snprintf(r->value + used, sizeof(r->value) - used, "%s%s", used ? " " : "", value);
 	for (char *at = r->value; (at = strchr(at, NO_COMMENT));)
 		*at = ' ';
+	for (size_t end = strlen(r->value); end && r->value[end - 1] == ' ';) /* that character may have been in the file */
+		r->value[--end] = '\0';
 	r->named = *name;
 	/* Unknown settings are ignored: they can be from another version. */
-	if (settings_set(r->settings, section, name, r->value, r->line, r->error, sizeof(r->error)) == -EINVAL)
+	if (settings_set(r->settings, section, name, r->value + strspn(r->value, " "), r->line, r->error, sizeof(r->error)) == -EINVAL)
 		r->wrong = r->line;
 	return !r->wrong;
 }
