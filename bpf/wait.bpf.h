@@ -161,7 +161,9 @@ static __always_inline void wait_emit_before(struct cpu_slot *c, struct wait_eve
 		if (!r->slot || r->until <= start)
 			break;
 		ns = account_sub(account_min(r->ns, r->until - account_max(r->since, start)), i == 1 ? charged : 0);
-		if ((ns < wait / WAIT_SHORT_PART || !wait_share(c, i, ns)) && c->skipped_runs++ >= WAIT_SKIPS)
+		if (ns >= wait / WAIT_SHORT_PART && wait_share(c, i, ns))
+			c->skipped_runs = 0;
+		else if (c->skipped_runs++ >= WAIT_SKIPS)
 			break;
 	}
 	own = account_min(c->shares[0].ns, e->b);

@@ -45,7 +45,7 @@ _Static_assert(sizeof(struct wait_event) == 32, "half a cache line");
 #define WAIT_RUN_NS 50000
 /* Threads among these to which one wait can be charged: the one that had the CPU last, and others. */
 #define WAIT_SHARES 4
-/* Runs that are skipped in one wait: where more are short, or of other threads, no thread is the reason. */
+/* Runs that are skipped in a row: where more are short, or of other threads, no thread is the reason for the wait before them. */
 #define WAIT_SKIPS 3
 
 struct wait_run {
