@@ -165,13 +165,14 @@ static void reap(struct slot *s)
 	report_event(STARTER_ENDED, s->id, how.si_pid, 0);
 }
 
-/* Waits for a request, or for a helper's end. Returns whether there is a request. */
-static bool wait_for_any(int timeout_ms)
+/* Waits for a request, or for a helper's end. 1: there is a request, 0: none yet, -1: waiting is refused, as by a limit of open
+ * files that was set since. */
+static int wait_for_any(int timeout_ms)
 {
 	/* Only existing helpers: poll() takes no more entries than files may be open. */
 	struct pollfd p[HELPER_SLOTS + 1] = { { .fd = starter.socket, .events = POLLIN } };
 	struct slot *slots[HELPER_SLOTS + 1];
-	int nr = 1;
+	int nr = 1, ready;
 
 	for (int i = 0; i < HELPER_SLOTS; i++) {
 		if (starter.slots[i].pidfd < 0)
@@ -179,12 +180,13 @@ static bool wait_for_any(int timeout_ms)
 		slots[nr] = &starter.slots[i];
 		p[nr++] = (struct pollfd){ .fd = starter.slots[i].pidfd, .events = POLLIN };
 	}
-	if (poll(p, nr, timeout_ms) <= 0)
-		return false;
+	ready = poll(p, nr, timeout_ms);
+	if (ready < 0)
+		return errno == EINTR ? 0 : -1;
 	for (int i = 1; i < nr; i++)
 		if (p[i].revents)
 			reap(slots[i]);
-	return p[0].revents;
+	return p[0].revents != 0;
 }
 
 /* Gives writers time to clean up. */
@@ -199,8 +201,8 @@ static void end_helpers(void)
 		any = false;
 		for (int i = 0; i < HELPER_SLOTS; i++)
 			any |= starter.slots[i].pidfd >= 0;
-		if (any)
-			wait_for_any((until - now) / 1000000 + 1);
+		if (any && wait_for_any((until - now) / 1000000 + 1) < 0)
+			break;
 	}
 	for (int i = 0; i < HELPER_SLOTS; i++)
 		if (!starter.slots[i].finishes)
@@ -209,7 +211,7 @@ static void end_helpers(void)
 
 noreturn void starter_run(const struct helper_role *roles, uint32_t nr, uint32_t own, int socket)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), got;
 
 	starter.roles = roles;
 	starter.nr_roles = nr;
@@ -224,8 +226,11 @@ noreturn void starter_run(const struct helper_role *roles, uint32_t nr, uint32_t
 	prctl(PR_SET_NAME, roles[own].name);
 	if (sandbox_enter(&roles[own]))
 		_exit(EXIT_FAILURE);
-	while (!wait_for_any(-1) || take_request())
-		;
+	do
+		got = wait_for_any(-1);
+	while (!got || (got > 0 && take_request()));
+	if (got < 0) /* systop goes on, with its terminal and the helpers that there are */
+		_exit(EXIT_FAILURE);
 	if (starter.tty >= 0)
 		terminal_restore(&starter.terminal, starter.tty);
 	end_helpers();

@@ -109,6 +109,17 @@ def killed():
         assert all(gone(helper, WAIT_S) for helper in helpers), f"of {helpers} there are some left"
 
 
+def refused():
+    """A starter that may wait for nothing any more ends, instead of asking again and again, also without systop."""
+    with Terminal(100, 60) as t:
+        starter = starter_of(t.start())
+        user = os.stat(f"/proc/{starter}/task").st_uid  # root needs CAP_SYS_RESOURCE for others' limits
+        subprocess.run(["prlimit", "--pid", str(starter), "--nofile=0:0"], user=user, group=user, check=True)
+        os.kill(next(pid for pid in children(starter) if name_of(pid) == "systop-open"), signal.SIGKILL)
+        is_told(t, "exited|ended", "start systop again")
+        assert gone(starter, WAIT_S), "the starter goes on"
+
+
 def idle_helper():
     """The helper that reads page tables has answered, and is killed: those of another process are still read."""
     with subprocess.Popen(["sleep", "60"]) as one, subprocess.Popen(["sleep", "60"]) as two, Terminal(100, 60) as t:
@@ -138,6 +149,7 @@ def main():
     tap.case("the starter is stopped", stopped)
     tap.case("the starter is killed", killed)
     tap.case("an idle helper is killed", idle_helper)
+    tap.case("the starter cannot wait", refused)
     tap.done()
 
 
