@@ -23,12 +23,9 @@ def value_of(text):
     if text[0] == '"':
         return text[1:-1].encode().decode("unicode_escape").encode("latin1").decode(errors="replace")
     try:
-        return int(text)
+        return float(text)
     except ValueError:
-        try:
-            return float(text)
-        except ValueError:
-            return text
+        return text
 
 
 def message(lines):
@@ -37,14 +34,17 @@ def message(lines):
     for line in lines:
         name, is_value, value = line.lstrip().partition(": ")
         if is_value:
-            value = value_of(value)
+            try:
+                value = int(value)  # nearly all are, and there are millions
+            except ValueError:
+                value = value_of(value)
         elif name == "}":
             break
         else:
             name, value = name[:-2], message(lines)  # "name {"
-        if name in fields:
+        try:
             fields[name].append(value)
-        else:
+        except KeyError:
             fields[name] = [value]
     return fields
 

@@ -213,8 +213,10 @@ def main():
         ("a thread that leaves the cgroup", moved),
         ("a thread that becomes the leader", executed),
     ], 3)
-    tap.case("samples that are read while names are awaited", unread, False)
-    tap.case("samples that are lost", unread, True)
+    tap.together([
+        ("samples that are read while names are awaited", unread, False),
+        ("samples that are lost", unread, True),
+    ], 2)
     tap.case("16,384 distinct stacks", distinct)
     tap.case("a full dictionary", full)
     tap.done()
