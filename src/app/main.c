@@ -2,6 +2,7 @@
 /* What systop reads before it starts: options, settings, places of files. All start errors are found before the screen
  * opens; later ones are reported after it has closed. */
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <locale.h>
@@ -26,6 +27,7 @@
 #include "util/fail.h"
 #include "util/invoker.h"
 #include "util/standard.h"
+#include "util/text.h"
 
 /* Applies the config file, then the command line. */
 static void read_settings(struct systop *s)
@@ -156,6 +158,8 @@ int main(int argc, char **argv)
 		return failure_print(stderr);
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* numbers are read by programs, and given with a point */
+	if (tolower('I') != 'i') /* Turkish: IRQ% and TID are found in either case, as elsewhere */
+		setlocale(LC_CTYPE, text_is_utf8() ? "C.UTF-8" : "C");
 	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an ordinary error */
 	words_listen(NULL); /* for developers; fail() reports errors */
 	argv[0] = (char[]){ "systop" };

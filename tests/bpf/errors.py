@@ -56,6 +56,15 @@ def bad_values():
     fails(2, "bad value for -n", "-b", "1", "1.5")
 
 
+def turkish():
+    """Columns are found in either case also where i is not the lower case of I. The option after the filter ends the start."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["localedef", "-i", "tr_TR", "-f", "UTF-8", os.path.join(folder, "tr_TR.UTF-8")], check=True)
+        for term in ("TID=1", "tid=1", "IRQ%>=0"):
+            done = run("env", f"LOCPATH={folder}", "LC_ALL=tr_TR.UTF-8", SYSTOP, "--filter", term, "-n", "x")
+            assert "bad value for -n" in done.stderr, (term, done.stderr)
+
+
 def unknown_option():
     says(2, "unrecognized option", SYSTOP, "--nosuch")
 
@@ -397,6 +406,10 @@ def main():
     tap.case("bad values", bad_values)
     tap.case("a bad config", bad_config)
     tap.case("unknown option", unknown_option)
+    if os.path.exists("/usr/share/i18n/locales/tr_TR"):
+        tap.case("names of columns in Turkish", turkish)
+    else:
+        tap.skip("names of columns in Turkish", "no sources of locales")
     tap.case("unknown cgroup, with suggestions", no_cgroup)
     tap.case("ambiguous cgroup", ambiguous)
     tap.case("unknown process", fails, 5, "no process with PID 4194303", "-b", "-p", "4194303")
