@@ -144,6 +144,19 @@ def killed(stopped_before):
         assert not bpf_left(before), bpf_left(before)
 
 
+def crashed(name):
+    """Without an alternate screen: the report does not begin amid the table, and the delays of the description are not printed."""
+    with Terminal(100, 30, {"TERM": name}) as t:
+        was = settings(t)
+        pid = t.start()
+        os.kill(pid, signal.SIGSEGV)
+        t.wait(r"^\$ ?$")
+        assert "$<" not in t.screen(), t.screen()
+        assert t.lines()[0].startswith("systop ") and " crashed: SIGSEGV" in t.lines()[0], t.screen()
+        assert "[1:Threads]" not in t.screen(), t.screen()
+        restored(t, was)
+
+
 def killed_while_stopped():
     """The terminal belongs to the shell then: what was typed stays, and nothing is added."""
     with Terminal() as t:
@@ -238,6 +251,8 @@ def main():
     tap.case("SIGKILL", killed, False)
     tap.case("SIGKILL after Ctrl-Z and fg", killed, True)
     tap.case("SIGKILL after Ctrl-Z", killed_while_stopped)
+    for name in ("vt100", "linux"):
+        tap.case(f"a crash under TERM={name}", crashed, name)
     tap.case("SIGKILL of the starter", starter_killed)
     tap.case("signals in -b", batch, "-b")
     tap.case("signals in --json", batch, "--json")

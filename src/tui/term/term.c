@@ -39,7 +39,7 @@ static struct {
 	uint64_t stuck;        /* CLOCK_MONOTONIC ns: start of dropping frames; 0: none dropped */
 	bool open;
 	struct termios saved, raw;
-	char restore[256]; /* leaves the alternate screen, shows the cursor, resets attributes */
+	char restore[256]; /* leaves the alternate screen or clears the only one, shows the cursor, resets attributes */
 	size_t restore_len;
 } term;
 
@@ -101,13 +101,18 @@ int term_check(void)
 	return 0;
 }
 
+/* Without delays, such as $<2>: only curses itself understands these. */
 static void remember_text(const char *s)
 {
-	size_t len = strlen(s);
-
-	if (term.restore_len + len <= sizeof(term.restore)) {
-		memcpy(term.restore + term.restore_len, s, len);
-		term.restore_len += len;
+	if (term.restore_len + strlen(s) > sizeof(term.restore))
+		return;
+	while (*s) {
+		if (strncmp(s, "$<", 2)) {
+			term.restore[term.restore_len++] = *s++;
+			continue;
+		}
+		s += strcspn(s, ">");
+		s += *s == '>';
 	}
 }
 
@@ -201,7 +206,7 @@ int term_open(struct sink *output, char *notice, int size)
 	remember("sgr0");
 	remember("rmkx");
 	remember("cnorm");
-	remember("rmcup");
+	remember(enter_ca_mode ? "rmcup" : "clear");
 	typeahead(-1); /* a frame is drawn as a whole: curses does not look for keys meanwhile */
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
