@@ -110,6 +110,22 @@ def special_keys(term, sent_by):
         t.wait(r"^\$ ?$")
 
 
+def keypad(term):
+    """In application mode, as PuTTY and rxvt send it: 1 is End, and its last character does not quit."""
+    with Terminal(100, 30, {"TERM": term}) as t:
+        t.start()
+        t.keys("N")
+        t.wait("TID\\^")
+        first = t.wait(r"^> +(\d+) ").group(1)
+        for key, back in (("r", "x"), ("s", "y"), ("q", "w")):
+            press(t, f"\033O{key}")
+            t.wait(rf"^> +(?!{first} )\d+ ")
+            press(t, f"\033O{back}")
+            t.wait(rf"^> +{first} ")
+        press(t, "\033Oo")
+        t.wait("^/")
+
+
 def presets():
     """The keys of the other presets work as their users expect."""
     for preset, keys in (("htop", ("F5", "^ *.? +PID ", "F6", "^Sort by", "F3", "^/")),
@@ -222,6 +238,7 @@ def main():
         *((f"special keys of {sent_by} under TERM={term}", special_keys, term, sent_by) for term, sent_by in (
             ("xterm-256color", "xterm-256color"), ("screen", "screen"), ("tmux-256color", "tmux-256color"), ("linux", "linux"),
             ("vt220", "vt220"), ("xterm", "linux"), ("linux", "xterm"), ("vt100", "xterm"))),
+        ("keypad under TERM=screen", keypad, "screen"),
         ("mouse of xterm", mouse, "xterm-256color", click_sgr),
         ("mouse of screen", mouse, "screen", click_x10),
     ], 3)

@@ -17,7 +17,8 @@ static const struct {
 	{ "Esc", 27 },            { "Bksp", KEY_BACKSPACE }, { "Bksp", 127 },
 	{ "Bksp", '\b' },         { "Up", KEY_UP },       { "Down", KEY_DOWN },
 	{ "Left", KEY_LEFT },     { "Right", KEY_RIGHT }, { "PgUp", KEY_PPAGE },
-	{ "PgDn", KEY_NPAGE },    { "Home", KEY_HOME },   { "Home", KEY_FIND },
+	{ "PgUp", KEY_A3 },       { "PgDn", KEY_NPAGE },  { "PgDn", KEY_C3 },
+	{ "Home", KEY_HOME },     { "Home", KEY_FIND },
 	{ "Home", KEY_A1 },       { "End", KEY_END },     { "End", KEY_LL },
 	{ "End", KEY_SELECT },    { "End", KEY_C1 },      { "Ins", KEY_IC },
 	{ "Del", KEY_DC },
@@ -25,7 +26,8 @@ static const struct {
 
 #define NR_NAMES (sizeof(key_names) / sizeof(key_names[0]))
 
-/* Sent by xterm, rxvt, screen, tmux and the Linux console, each also under another's name. */
+/* Sent by xterm, rxvt, screen, tmux and the Linux console, each also under another's name. The last ones are the keypad's in
+ * application mode, which descriptions often lack: PuTTY sends them for digits, too. */
 static const struct {
 	const char *sequence;
 	int key;
@@ -44,6 +46,12 @@ static const struct {
 	{ "\033[20~", KEY_F(9) },  { "\033[21~", KEY_F(10) }, { "\033[23~", KEY_F(11) },
 	{ "\033[24~", KEY_F(12) }, { "\033[[A", KEY_F(1) },   { "\033[[B", KEY_F(2) },
 	{ "\033[[C", KEY_F(3) },   { "\033[[D", KEY_F(4) },   { "\033[[E", KEY_F(5) },
+	{ "\033Ow", KEY_HOME },    { "\033Ox", KEY_UP },      { "\033Oy", KEY_PPAGE },
+	{ "\033Ot", KEY_LEFT },    { "\033Ou", KEY_B2 },      { "\033Ov", KEY_RIGHT },
+	{ "\033Oq", KEY_END },     { "\033Or", KEY_DOWN },    { "\033Os", KEY_NPAGE },
+	{ "\033Op", KEY_IC },      { "\033On", KEY_DC },      { "\033OM", KEY_ENTER },
+	{ "\033Ok", '+' },         { "\033Om", '-' },         { "\033Oj", '*' },
+	{ "\033Oo", '/' },
 };
 
 void keymap_define(void)
