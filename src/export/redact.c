@@ -43,11 +43,16 @@ const char *redact_scope(const struct redact *r, const char *scope)
 
 const char *redact_path(const struct redact *r, const char *path, char *buf, size_t size)
 {
-	size_t used = 0, len;
+	size_t used = 0, len = strcspn(path, "/");
 
 	if (!r)
 		return path;
-	*buf = '\0';
+	if (len && path[len] && path[len - 1] == ':' && len < size) { /* cpu:/web: the hierarchy */
+		memcpy(buf, path, len);
+		path += len;
+		used = len;
+	}
+	buf[used] = '\0';
 	for (; *path && used + REDACT_HASH < size; path += len) {
 		len = strcspn(path, "/");
 		redact_name(r, path, len, buf + used);

@@ -34,9 +34,9 @@ const char *redact_name(const struct redact *r, const char *name, size_t len, ch
 /* redact_scope - what -c, -p, -t, -u and the command to run name. */
 const char *redact_scope(const struct redact *r, const char *scope);
 
-/* redact_path - each part of a path, or of the name of a pod, separately. redact_module - the same of a file with code;
- * what is none, such as "[kernel]", stays. redact_function - the name of a function: if it has none, its module's is
- * hashed. */
+/* redact_path - each part of a path, or of the name of a pod, separately; the hierarchy of a cgroup (cpu:/) stays.
+ * redact_module - the same of a file with code; what is none, such as "[kernel]", stays. redact_function - the name of a
+ * function: if it has none, its module's is hashed. */
 const char *redact_path(const struct redact *r, const char *path, char *buf, size_t size);
 const char *redact_module(const struct redact *r, const char *module, char *buf, size_t size);
 const char *redact_function(const struct redact *r, const struct symbol *s, char *buf, size_t size);

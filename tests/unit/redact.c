@@ -43,11 +43,16 @@ TEST(redact, keeps_the_shape_of_paths)
 	assert_string_equal(redact_path(&key, "/web/", buf, sizeof(buf)), want);
 	snprintf(want, sizeof(want), "%s//", redact_name(&key, "web", 3, hash));
 	assert_string_equal(redact_path(&key, "web//", buf, sizeof(buf)), want);
+	snprintf(want, sizeof(want), "cpu:/%s", redact_name(&key, "web", 3, hash));
+	assert_string_equal(redact_path(&key, "cpu:/web", buf, sizeof(buf)), want);
+	assert_string_equal(redact_path(&key, "cpu:/", buf, sizeof(buf)), "cpu:/");
+	redact_name(&key, "web:", 4, hash); /* a unit can be called so */
+	assert_string_equal(redact_path(&key, "web:", buf, sizeof(buf)), hash);
 	assert_string_equal(redact_path(NULL, "/web/api", buf, sizeof(buf)), "/web/api");
 	/* too long: cut, never past the end */
 	for (size_t size = 1; size < sizeof(buf); size++) {
 		memset(buf, 'x', sizeof(buf));
-		redact_path(&key, "/a/b/c/d/e/f/g/h", buf, size);
+		redact_path(&key, "cpu:/a/b/c/d/e/f/g/h", buf, size);
 		assert_true(strnlen(buf, size) < size);
 		assert_true(buf[size] == 'x');
 	}
