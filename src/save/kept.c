@@ -63,7 +63,8 @@ static uint64_t since(void *arg, uint32_t cpu)
 	uint64_t first = k->index->end;
 	struct event_loss loss = { 0 };
 
-	ring.from = first_left(&ring, k->rings[cpu].copied);
+	/* what is gone before the trace begins is not lost from it */
+	ring.from = k->rings[cpu].from = first_left(&ring, k->rings[cpu].copied);
 	snapshot_read(&ring, 0, first_time, &first, &loss);
 	for (uint32_t i = 0; i < ring.nr_marks; i++)
 		if (ring.marks[i].head >= ring.from)

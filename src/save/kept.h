@@ -9,7 +9,7 @@ struct trace_index;
 /* The recorder's rings, or a copy of them, with their index. */
 struct kept {
 	const struct trace_index *index;
-	const struct keep_ring *rings; /* one per CPU of the index */
+	struct keep_ring *rings; /* one per CPU of the index */
 };
 
 /* kept_capture - makes @c read from @k, which is borrowed; c->progress is the caller's. */

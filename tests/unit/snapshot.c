@@ -2,8 +2,13 @@
 #include "unit.h"
 
 #include <string.h>
+#include <unistd.h>
 
+#include "export/capture.h"
+#include "export/trace_index.h"
+#include "record/keep.h"
 #include "record/snapshot.h"
+#include "save/kept.h"
 
 #define SLOTS 16
 #define LAP_TIME (1ULL << RING_TIME_BITS)
@@ -304,6 +309,44 @@ TEST(snapshot, parts_of_events_are_left_out)
 }
 
 /* More kinds than 4 bits can number. */
+/* Neither from a copy, during which the ring went on, nor from the ring itself: what that overwrites afterwards is lost. */
+TEST(snapshot, a_trace_loses_nothing_from_before_its_beginning)
+{
+	for (int copied = 0; copied < 2; copied++) {
+		struct trace_index_maker *m = trace_index_maker(&(struct trace_index){
+			.end = 2000, .clocks = { 2000, 2000, 2000, 2000 }, .ring_slots = SLOTS });
+		struct keep_ring ring = { slots, &head, 0, 20, copied ? 22 : 0 };
+		struct kept kept = { NULL, &ring };
+		struct event_loss loss = { 0 };
+		struct capture c = { 0 };
+		uint64_t since;
+		int fd;
+
+		empty(NULL);
+		assert_non_null(m);
+		trace_index_cpu(m, &(struct trace_index_cpu){ .head = ring.end, .nr = 1, .online = 1 }, &start);
+		fd = trace_index_put(m);
+		kept.index = trace_index_open(fd);
+		assert_non_null(kept.index);
+		for (int i = 0; i < 22; i++)
+			put_switch(1100 + i, i, i + 1);
+		kept_capture(&c, &kept);
+		since = c.since(c.arg, 0);
+		assert_int_equal(since, copied ? 1106 : 1107);
+		nr_got = 0;
+		assert_int_equal(c.events(c.arg, 0, since, keep, NULL, &loss), 0);
+		assert_int_equal(loss.overwritten + loss.torn, 0);
+		assert_int_equal(nr_got, 1120 - since);
+		for (int i = 22; i < 27 && !copied; i++)
+			put_switch(1100 + i, i, i + 1);
+		assert_int_equal(c.events(c.arg, 0, since, keep, NULL, &loss), 0);
+		assert_int_equal(loss.overwritten, copied ? 0 : 4);
+		trace_index_close(kept.index);
+		trace_index_free(m);
+		close(fd);
+	}
+}
+
 TEST(snapshot, kinds_are_many)
 {
 	for (uint32_t kind = 1; kind < 1 << RING_KIND_LONG_BITS; kind++) {
@@ -347,6 +390,7 @@ int main(void)
 		  cmocka_unit_test_setup(snapshot_a_block_of_months, empty),
 		  cmocka_unit_test_setup(snapshot_an_event_that_only_has_a_row, empty),
 		  cmocka_unit_test_setup(snapshot_parts_of_events_are_left_out, empty),
+		  cmocka_unit_test_setup(snapshot_a_trace_loses_nothing_from_before_its_beginning, empty),
 		  cmocka_unit_test_setup(snapshot_kinds_are_many, empty),
 		  cmocka_unit_test_setup(snapshot_a_span_is_exact_to_a_ten_millionth, empty));
 }
