@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "config.h"
 
@@ -22,6 +23,7 @@
 #include "proc/cgroup.h"
 #include "proc/hierarchy.h"
 #include "proc/memory.h"
+#include "proc/mounts.h"
 #include "proc/user.h"
 #include "query/filter.h"
 #include "record/rings.h"
@@ -142,8 +144,10 @@ static void warn(struct systop *s, const char *text)
 		snprintf(s->notice, sizeof(s->notice), "%s", text);
 }
 
-static void warn_of_cgroups(struct systop *s)
+/* @shown: controller of the hierarchy that is shown. */
+static void warn_of_cgroups(struct systop *s, const char *shown)
 {
+	const struct cgroup_mount *mount = cgroup_mount_find(&s->mounts, shown);
 	const char *text = NULL;
 
 	if (!s->mounts.nr)
@@ -151,6 +155,9 @@ static void warn_of_cgroups(struct systop *s)
 	else if (namespaces_cgroup())
 		text = "inside a cgroup namespace: cgroups outside of it have no names; fix: docker run --cgroupns=host ..., "
 		       "nsenter -t 1 -C systop";
+	else if (mount && strcmp(mount->root, "/"))
+		text = "only a part of the cgroups is mounted: those outside of it have no names; fix: docker run "
+		       "-v /sys/fs/cgroup:/sys/fs/cgroup:ro ...";
 	if (text)
 		warn(s, text);
 }
@@ -274,8 +281,8 @@ int start(struct systop *s)
 	if (next(err, "find what is asked for"))
 		err = target_resolve(&s->target, &s->options, &s->mounts, s->containers);
 	if (next(err, "read the cgroups")) {
-		warn_of_cgroups(s);
 		s->cgroups = hierarchy_open(&s->mounts, s->target.cgroups, &controller, &limits);
+		warn_of_cgroups(s, controller);
 		err = s->cgroups ? 0 : -EIO;
 	}
 	if (!err && s->options.command) {

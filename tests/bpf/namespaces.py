@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness import SYSTOP, begin, rows_of  # noqa: E402
+from harness import SYSTOP, Cgroup, begin, cpu_controller, rows_of  # noqa: E402
 
 KERNEL = 3  # exit status
 
@@ -69,6 +69,16 @@ def cgroup_namespace():
     assert json.loads(out)["threads"], out[:200]
 
 
+def part_of_cgroups():
+    """As a runtime mounts v1 in a container: only the container's own cgroup, although its namespace is the host's."""
+    with Cgroup("systop-part", cpu_controller()) as cgroup:
+        status, out, err = run("unshare", "-m", "sh", "-c", 'mount --bind "$1" /mnt && umount -l -R /sys/fs/cgroup && '
+                               'exec "$0" --json --all -n 1 -d 0.3', SYSTOP, cgroup.path)
+    assert status == 0, (status, err)
+    assert "only a part of the cgroups is mounted" in err and "-v /sys/fs/cgroup" in err, err
+    assert any(t["cgroup"].startswith("/?") for t in json.loads(out)["threads"]), out[:200]
+
+
 def no_cgroups():
     """One row with all threads, and a line that reports it."""
     status, out, err = run("unshare", "-m", "sh", "-c",
@@ -95,6 +105,7 @@ def main():
     tap.case("-p in a PID namespace with the host's /proc", pid_translated)
     tap.case("in a time namespace", time_namespace)
     tap.case("in a cgroup namespace", cgroup_namespace)
+    tap.case("where only a part of the cgroups is mounted", part_of_cgroups)
     tap.case("without cgroups", no_cgroups)
     tap.done()
 
