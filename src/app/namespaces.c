@@ -15,6 +15,7 @@
 /* The host's namespaces have fixed inodes (include/linux/proc_ns.h of the kernel). */
 #define CGROUP_OF_HOST 0xEFFFFFFBU
 #define PID_OF_HOST 0xEFFFFFFCU
+#define USER_OF_HOST 0xEFFFFFFDU
 #define TIME_OF_HOST 0xEFFFFFFAU
 
 /* The inode of a namespace, 0: not readable. */
@@ -124,9 +125,21 @@ static int check_time(void)
 	return -ENOTSUP;
 }
 
+static int check_user(void)
+{
+	if (is_hosts("user", USER_OF_HOST))
+		return 0;
+	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "cannot run inside a user namespace: the kernel refuses the BPF programs");
+	fail_why("capabilities of a user namespace do not count for BPF and perf events");
+	fail_fix("start it as the host's root: sudo systop, a container that is not rootless, docker run --userns=host ...");
+	return -ENOTSUP;
+}
+
 int namespaces_check(const pid_t *pids, size_t nr)
 {
 	int err = check_pid(pids, nr);
 
-	return err ? err : check_time();
+	if (!err)
+		err = check_time();
+	return err ? err : check_user();
 }

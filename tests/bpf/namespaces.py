@@ -62,6 +62,12 @@ def time_namespace():
     assert status == 0 and out and not err, (status, err)
 
 
+def user_namespace():
+    """It has all capabilities in there, but none that the kernel accepts for BPF."""
+    refused(("user namespace", "capabilities of a user namespace do not count", "--userns=host"),
+            "unshare", "-U", "-r", SYSTOP, "-b", "-n", "1")
+
+
 def cgroup_namespace():
     status, out, err = run("unshare", "-C", SYSTOP, "--json", "-n", "1", "-d", "0.3")
     assert status == 0, (status, err)
@@ -104,6 +110,7 @@ def main():
     tap.case("in a PID namespace", pid_namespace)
     tap.case("-p in a PID namespace with the host's /proc", pid_translated)
     tap.case("in a time namespace", time_namespace)
+    tap.case("in a user namespace", user_namespace)
     tap.case("in a cgroup namespace", cgroup_namespace)
     tap.case("where only a part of the cgroups is mounted", part_of_cgroups)
     tap.case("without cgroups", no_cgroups)
