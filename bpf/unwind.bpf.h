@@ -119,12 +119,13 @@ static __always_inline int unwind_places(struct unwind *u, bool anywhere)
 }
 
 /* By frame pointers: where there is no table, or a gap in it. @may_end: this may be the outermost frame: by the ABI
- * its frame pointer is 0, but code without frame pointers keeps anything in that register. */
+ * its frame pointer is 0, but code without frame pointers keeps anything in that register, also the address of two zeros:
+ * rule.more, which tables' rules of this kind do not use, keeps them from counting as a root. */
 static __always_inline int unwind_by_fp(struct unwind *u, bool may_end)
 {
 	__u64 bp = u->bp;
 
-	u->rule = (struct cfi_rule){ .kind = CFI_FP, .offset = 16, .fp = CFI_AT_CFA, .fp_offset = -16 };
+	u->rule = (struct cfi_rule){ .kind = CFI_FP, .offset = 16, .fp = CFI_AT_CFA, .fp_offset = -16, .more = !may_end };
 	if (!bp) {
 		u->end = may_end ? STACK_COMPLETE : STACK_TRUNCATED;
 		return UNWIND_END;
@@ -208,7 +209,7 @@ __weak __noinline int unwind_note(__u32 context)
 	addr = u->leaf ? u->pc : u->pc - 1; /* the call itself, not the instruction after it */
 	nr = u->nr;
 	if (!u->pc) { /* the caller of a root; with a frame pointer left, the walk did not follow real frames */
-		u->end = u->bp ? STACK_TRUNCATED : STACK_COMPLETE;
+		u->end = u->bp || (u->rule.kind == CFI_FP && u->rule.more) ? STACK_TRUNCATED : STACK_COMPLETE;
 		return UNWIND_END;
 	}
 	if (nr >= STACK_STEPS_MAX) {

@@ -2,7 +2,8 @@
 /*
  * Call chains that are hard to walk, without frame pointers: each burns a CPU at its inner end.
  * usage: chains KIND [SECONDS=5]   prints {"tid"}; kinds: deep (15 frames), deeper (65), deepest (1000), qsort, alloca,
- * large (3 MiB), realigned, switched (to another stack), signal, vdso, threads, mmap; sleep (naps of 50 ms at the inner end), block (asleep there all the time)
+ * large (3 MiB), realigned, switched (to another stack), zeros (no frame, and the frame pointer points to zeros), signal,
+ * vdso, threads, mmap; sleep (naps of 50 ms at the inner end), block (asleep there all the time)
  */
 #include <alloca.h>
 #include <signal.h>
@@ -92,7 +93,27 @@ __asm__(".text\n"
 	".cfi_endproc\n"
 	".size on_stack, . - on_stack\n");
 void on_stack(void (*run)(void), char *top);
+
+/* Counts down, without unwind information, and with two zeros where a frame pointer would point to. */
+__asm__(".type at_zeros, @function\n"
+	"at_zeros:\n"
+	"push %rbp\n"
+	"push $0\n"
+	"push $0\n"
+	"mov %rsp, %rbp\n"
+	"1: dec %rdi\n"
+	"jne 1b\n"
+	"add $16, %rsp\n"
+	"pop %rbp\n"
+	"ret\n"
+	".size at_zeros, . - at_zeros\n");
+void at_zeros(uint64_t n);
 #else
+static void at_zeros(uint64_t n)
+{
+	(void)n;
+}
+
 static void on_stack(void (*run)(void), char *top)
 {
 	(void)top;
@@ -164,6 +185,8 @@ static NOINLINE void once(const char *kind)
 		with_alloca((3 << 20) + sink % 100);
 	else if (!strcmp(kind, "switched"))
 		with_stack();
+	else if (!strcmp(kind, "zeros"))
+		at_zeros(1000000);
 	else if (!strcmp(kind, "realigned"))
 		with_alignment(100 + sink % 100);
 	else if (!strcmp(kind, "signal"))
