@@ -46,6 +46,12 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 #define SIGNAL_SP 160
 #define SIGNAL_PC 168
 #define SIGNAL_END 176
+
+/* What follows the call in the trampolines by which Python shows its functions (-X perf): add $8,%rsp; ret. They have
+ * neither a table nor a frame pointer. */
+#define TRAMPOLINE_END 0xc308c48348ULL
+#define TRAMPOLINE_END_BITS 0xffffffffffULL
+#define TRAMPOLINE_FRAME 16
 #endif
 
 enum unwind_next {
@@ -139,13 +145,23 @@ static __always_inline int unwind_by_fp(struct unwind *u, bool may_end)
 	return unwind_places(u, false);
 }
 
-/* unwind_cfa - after u->deref was read: requests the remaining places, enum unwind_next. */
+/* unwind_cfa - after u->deref was read, which is code in a frame without a table: requests the remaining places,
+ * enum unwind_next. */
 __weak __noinline int unwind_cfa(__u32 context)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
 
 	if (!u)
 		return UNWIND_END;
+#if defined(__TARGET_ARCH_x86)
+	if (u->rule.kind == CFI_GAP) {
+		if ((u->deref & TRAMPOLINE_END_BITS) != TRAMPOLINE_END)
+			return unwind_by_fp(u, u->flags & STACK_BY_FP);
+		u->rule = (struct cfi_rule){ .kind = CFI_SP };
+		u->cfa = u->sp + TRAMPOLINE_FRAME;
+		return unwind_places(u, false);
+	}
+#endif
 	u->cfa = u->deref + u->rule.more;
 	return unwind_places(u, true);
 }
@@ -243,6 +259,13 @@ __weak __noinline int unwind_note(__u32 context)
 	u->nr = nr + 1;
 	stack_hash(&u->hash, &u->check, f);
 
+#if defined(__TARGET_ARCH_x86)
+	if (f & FRAME_ANONYMOUS && !u->leaf) {
+		u->rule.kind = CFI_GAP;
+		u->deref_at = u->pc;
+		return UNWIND_DEREF;
+	}
+#endif
 	if (!found || u->rule.kind == CFI_GAP)
 		return unwind_by_fp(u, nr && (found || u->flags & STACK_BY_FP));
 	return unwind_rule(u);
@@ -307,8 +330,11 @@ static __always_inline long unwind_step(struct unwind *u, __u32 context, unwind_
 		return 1;
 	u->end = STACK_UNREADABLE;
 	if (next == UNWIND_DEREF) {
-		if (read(&u->deref, sizeof(u->deref), u->deref_at, t))
-			return 1;
+		if (read(&u->deref, sizeof(u->deref), u->deref_at, t)) {
+			if (u->rule.kind != CFI_GAP)
+				return 1;
+			u->deref = 0; /* code that cannot be read */
+		}
 		next = unwind_cfa(context);
 		if (next == UNWIND_END)
 			return 1;

@@ -235,7 +235,8 @@ def cases():
     """(name, function, arguments), or (name, why it is skipped)"""
     if not GUEST:  # the longest one is the first to begin
         yield "full tables", full_tables
-    for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "large", "realigned", "signal", "vdso", "threads", "mmap"):
+    for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "large", "realigned", "signal", "trampoline", "vdso", "threads",
+                 "mmap"):
         yield f"chains: {kind}", chains, kind
     if os.uname().machine == "x86_64":
         # A function is called on another stack by code that says of itself that it is a signal frame.

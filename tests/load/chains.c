@@ -3,7 +3,7 @@
  * Call chains that are hard to walk, without frame pointers: each burns a CPU at its inner end.
  * usage: chains KIND [SECONDS=5]   prints {"tid"}; kinds: deep (15 frames), deeper (65), deepest (1000), qsort, alloca,
  * large (3 MiB), realigned, switched (to another stack), zeros (no frame, and the frame pointer points to zeros), signal,
- * vdso, threads, mmap; sleep (naps of 50 ms at the inner end), block (asleep there all the time)
+ * trampoline (Python's), vdso, threads, mmap; sleep (naps of 50 ms at the inner end), block (asleep there all the time)
  */
 #include <alloca.h>
 #include <signal.h>
@@ -129,6 +129,31 @@ static NOINLINE void with_stack(void)
 	sink++;
 }
 
+/* Calls through code in memory that has no frame pointer, like the trampolines of Python's -X perf. */
+static NOINLINE void with_trampoline(void)
+{
+#ifdef __x86_64__
+	static const uint8_t code[] = {
+		0x48, 0x83, 0xec, 0x08,       /* sub $8, %rsp */
+		0xff, 0xd1,                   /* call *%rcx */
+		0x48, 0x83, 0xc4, 0x08, 0xc3, /* add $8, %rsp; ret */
+	};
+	static void (*f)(void *, void *, void *, void (*)(void));
+	void *memory;
+
+	if (!f) {
+		memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memcpy(memory, code, sizeof(code));
+		mprotect(memory, 4096, PROT_READ | PROT_EXEC);
+		memcpy(&f, &memory, sizeof(f));
+	}
+	f(NULL, NULL, NULL, work);
+#else
+	work();
+#endif
+	sink++;
+}
+
 static void on_signal(int number)
 {
 	work();
@@ -189,6 +214,8 @@ static NOINLINE void once(const char *kind)
 		at_zeros(1000000);
 	else if (!strcmp(kind, "realigned"))
 		with_alignment(100 + sink % 100);
+	else if (!strcmp(kind, "trampoline"))
+		with_trampoline();
 	else if (!strcmp(kind, "signal"))
 		with_signal();
 	else if (!strcmp(kind, "vdso"))
