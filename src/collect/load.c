@@ -91,6 +91,11 @@ static int refused(const struct load_report *report)
 	const struct load_attempt *a = &report->attempts[report->refused - 1];
 	const struct refusal *r = &a->refusal;
 
+	if (!*r->what && a->err == -EPERM) {
+		fail(a->err, EXIT_STATUS_PERMISSION, "the kernel refuses bpf() though the capabilities are held");
+		fail_why("they are those of a user namespace, or a seccomp filter forbids the call");
+		fail_fix("start it as root on the host, or: docker run --privileged --userns=host ...");
+	}
 	if (!*r->what)
 		return a->err;
 	fail(a->err, a->err == -EPERM ? EXIT_STATUS_PERMISSION : a->err == -ENOMEM ? EXIT_STATUS_RUNTIME : EXIT_STATUS_KERNEL,
