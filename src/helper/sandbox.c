@@ -56,18 +56,21 @@ void sandbox_init(void)
 		started.nr_groups = 0;
 }
 
+/* Never above the current limit: only privileged processes may raise it. */
+static int set_limit(int resource, rlim_t most)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(resource, &limit) && limit.rlim_max < most)
+		most = limit.rlim_max;
+	limit = (struct rlimit){ most, most };
+	return setrlimit(resource, &limit);
+}
+
 static int set_limits(const struct helper_role *role)
 {
-	struct rlimit memory = { role->memory, role->memory };
-	struct rlimit files = { role->files, role->files }, now;
-	struct rlimit none = { 0, 0 }, file = { role->memory / 4, role->memory / 4 };
-
-	/* Never above the current limit: only privileged processes may raise it. */
-	if (!getrlimit(RLIMIT_NOFILE, &now) && now.rlim_max < files.rlim_max)
-		files.rlim_cur = files.rlim_max = now.rlim_max;
-	return (role->memory && (setrlimit(RLIMIT_AS, &memory) || setrlimit(RLIMIT_FSIZE, &file))) ||
-	       (role->files && setrlimit(RLIMIT_NOFILE, &files)) ||
-	       setrlimit(RLIMIT_CORE, &none);
+	return (role->memory && (set_limit(RLIMIT_AS, role->memory) || set_limit(RLIMIT_FSIZE, role->memory / 4))) ||
+	       (role->files && set_limit(RLIMIT_NOFILE, role->files)) || set_limit(RLIMIT_CORE, 0);
 }
 
 /* --- The user */

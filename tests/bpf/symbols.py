@@ -19,13 +19,13 @@ SECONDS = "20" if GUEST else "6"
 os.environ["LOAD_PERCENT"] = "15"  # their functions have to have names
 
 
-def sampled(command, **options):
+def sampled(command, before=(), **options):
     """{function: samples} of a load that prints {"tid"}. The map that it can have written goes with it."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options) as load:
         try:
             assert load.stdout.readline(), "the load printed nothing"
             pids = ",".join(str(p) for p in descendants(load.pid))
-            out = subprocess.run([SYSTOP, "--folded=cpu", "-n", "1", "-d", "2", "-F", "499", "-p", pids],
+            out = subprocess.run([*before, SYSTOP, "--folded=cpu", "-n", "1", "-d", "2", "-F", "499", "-p", pids],
                                  capture_output=True, text=True, check=True).stdout
         finally:
             for pid in descendants(load.pid):
@@ -441,6 +441,11 @@ def remapped():
     assert not wrong, f"{wrong} of {total}"
 
 
+def low_limit():
+    """A limit of files below that of a helper is no reason to have no names."""
+    is_named(sampled([load_path("burn"), "cpu", SECONDS], ("prlimit", "--fsize=33554432")))
+
+
 def main():
     tap = begin()
     tap.together([
@@ -472,6 +477,7 @@ def main():
         ("a file that was deleted", deleted),
         ("a file in memory", memfd),
         ("two files in turns at one address", remapped),
+        ("a low limit of the size of files", low_limit),
     ], 3)
     tap.done()
 
