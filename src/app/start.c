@@ -16,6 +16,7 @@
 #include "app/namespaces.h"
 #include "app/roles.h"
 #include "collect/collect.h"
+#include "collect/samplers.h"
 #include "collect/words.h"
 #include "helper/helper.h"
 #include "model/model.h"
@@ -173,6 +174,17 @@ static void warn_of_frequency(struct systop *s)
 		warn(s, text);
 }
 
+/* Without a word, stacks and profiles of time on CPUs are as empty as those of an idle host. */
+static void warn_of_events(struct systop *s)
+{
+	int err = samplers_try();
+	char text[128];
+
+	snprintf(text, sizeof(text), "no samples: perf events cannot be opened: %s; see systop --check", strerror(-err));
+	if (err)
+		warn(s, text);
+}
+
 /* Whether there was no error so far; if so, logs the next step. */
 static bool next(int err, const char *step)
 {
@@ -293,6 +305,7 @@ int start(struct systop *s)
 	if (!err)
 		err = start_collect(s, controller, limits);
 	if (!err) {
+		warn_of_events(s);
 		warn_of_frequency(s);
 		err = check_recorder(s);
 	}

@@ -479,6 +479,14 @@ def whole_without_tmpfile():
         assert left == {"trace"}, left
 
 
+def without_events():
+    """Where perf events cannot be opened, a profile without samples is not one of an idle host: systop says so at the start."""
+    done = subprocess.run([SYSTOP, "--folded=cpu", "-n", "1", "-d", "0.2"], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, preexec_fn=lambda: refuse(b"perf_event_open", errno.EACCES))
+    assert done.returncode == 0 and not done.stdout, done
+    assert "no samples: perf events cannot be opened: Permission denied; see systop --check" in done.stderr, done.stderr
+
+
 def names_taken(preexec):
     """A name that systop makes is not there yet: another systop can save in the same second."""
     with folder() as d:
@@ -553,6 +561,7 @@ def main():
         ("somebody else's file in a sticky folder", others_file),
         ("the directory is removed", removed),
         ("hostile names", hostile_names),
+        ("no perf events", without_events),
     ], 3)
     tap.done()
 
