@@ -185,6 +185,16 @@ static void warn_of_events(struct systop *s)
 		warn(s, text);
 }
 
+/* The frames of a profile are then numbers, and most stacks are cut. */
+static void warn_of_helpers(struct systop *s)
+{
+	char text[192];
+
+	snprintf(text, sizeof(text), "no names and command lines, no stacks of programs: %s", helper_trouble());
+	if (*helper_trouble())
+		warn(s, text);
+}
+
 /* Whether there was no error so far; if so, logs the next step. */
 static bool next(int err, const char *step)
 {
@@ -305,6 +315,7 @@ int start(struct systop *s)
 	if (!err)
 		err = start_collect(s, controller, limits);
 	if (!err) {
+		warn_of_helpers(s);
 		warn_of_events(s);
 		warn_of_frequency(s);
 		err = check_recorder(s);

@@ -26,6 +26,7 @@ static struct {
 	pid_t pid;
 	int socket;
 	int signal; /* that ended it; 0: none */
+	int err; /* why it could not be started */
 	uint32_t last; /* last id given out */
 	struct slot {
 		uint32_t id;
@@ -49,17 +50,18 @@ int helper_start(const struct helper_role *roles, int nr, int own)
 	cost_init();
 	signal(SIGCHLD, SIG_DFL); /* if it were ignored, children's ends would not be reported */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return -errno;
+		return -(starter.err = errno);
 	starter.pid = fork();
 	if (!starter.pid) {
 		close(pair[0]);
 		starter_run(roles, nr, own, pair[1]);
 	}
+	starter.err = errno;
 	close(pair[1]);
 	if (starter.pid < 0) {
 		starter.pid = 0;
 		close(pair[0]);
-		return -errno;
+		return -starter.err;
 	}
 	starter.socket = pair[0];
 	starter.state = RUNS;
@@ -161,7 +163,8 @@ const char *helper_trouble(void)
 	*text = '\0';
 	helper_work();
 	if (starter.state == NONE)
-		snprintf(text, sizeof(text), "the starter process could not be started: start systop again");
+		snprintf(text, sizeof(text), "the starter process could not be started: %s: start systop again",
+			 strerror(starter.err));
 	else if (starter.state == STOPPED)
 		snprintf(text, sizeof(text), "the starter process is stopped: kill -CONT %d", starter.pid);
 	else if (starter.socket < 0 && starter.signal)

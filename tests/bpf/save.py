@@ -487,6 +487,14 @@ def without_events():
     assert "no samples: perf events cannot be opened: Permission denied; see systop --check" in done.stderr, done.stderr
 
 
+def without_helpers():
+    """Where no process can be started nothing has a name, and systop says why at the start."""
+    done = subprocess.run([SYSTOP, "-b", "-n", "1", "-d", "0.2"], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, preexec_fn=lambda: refuse(b"clone", errno.EAGAIN))
+    assert done.returncode == 0 and "COMM" in done.stdout, done
+    assert "no names and command lines" in done.stderr and os.strerror(errno.EAGAIN) in done.stderr, done.stderr
+
+
 def names_taken(preexec):
     """A name that systop makes is not there yet: another systop can save in the same second."""
     with folder() as d:
@@ -562,6 +570,7 @@ def main():
         ("the directory is removed", removed),
         ("hostile names", hostile_names),
         ("no perf events", without_events),
+        ("no helpers", without_helpers),
     ], 3)
     tap.done()
 
