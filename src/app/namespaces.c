@@ -130,7 +130,7 @@ static int check_user(void)
 	if (is_hosts("user", USER_OF_HOST))
 		return 0;
 	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "cannot run inside a user namespace: the kernel refuses the BPF programs");
-	fail_why("capabilities of a user namespace do not count for BPF and perf events");
+	fail_why("capabilities of a user namespace do not count for BPF");
 	fail_fix("start it as the host's root: sudo systop, a container that is not rootless, docker run --userns=host ...");
 	return -ENOTSUP;
 }

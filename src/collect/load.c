@@ -93,8 +93,8 @@ static int refused(const struct load_report *report)
 
 	if (!*r->what && a->err == -EPERM) {
 		fail(a->err, EXIT_STATUS_PERMISSION, "the kernel refuses bpf() though the capabilities are held");
-		fail_why("they are those of a user namespace, or a seccomp filter forbids the call");
-		fail_fix("start it as root on the host, or: docker run --privileged --userns=host ...");
+		fail_why("a seccomp filter or a security module forbids the call");
+		fail_fix("start it as root on the host, or: docker run --privileged ...");
 	}
 	if (!*r->what)
 		return a->err;

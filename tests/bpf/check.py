@@ -30,7 +30,7 @@ PLACES = {
                       "CONFIG_DEBUG_INFO_BTF", "BTF"),
     "without a list of CPUs": (("unshare", "-m", *in_shell("mount -t tmpfs none /sys/devices/system/cpu")), 3, "kernel features",
                                "/sys/devices/system/cpu/possible", None),
-    "in a user namespace": (("unshare", "-Ur"), 4, "start", "user namespace", "BPF programs"),
+    "in a user namespace": (("unshare", "-Ur"), 3, "namespaces", "user namespace", None),
     "in a PID namespace": (("unshare", "-pf", "--mount-proc"), 3, "namespaces", "host's PIDs", None),
     "with few files": (in_shell("ulimit -n 20"), 1, "open files", "RLIMIT_NOFILE", None),
     "without types and rights": (("unshare", "-m", *in_shell("mount --bind /dev/null /sys/kernel/btf/vmlinux"), *NOBODY), 4,

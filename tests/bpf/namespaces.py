@@ -64,7 +64,7 @@ def time_namespace():
 
 def user_namespace():
     """It has all capabilities in there, but none that the kernel accepts for BPF."""
-    refused(("user namespace", "capabilities of a user namespace do not count", "--userns=host"),
+    refused(("user namespace", "capabilities of a user namespace do not count for BPF", "--userns=host"),
             "unshare", "-U", "-r", SYSTOP, "-b", "-n", "1")
 
 

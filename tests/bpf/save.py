@@ -495,6 +495,13 @@ def without_helpers():
     assert "no names and command lines" in done.stderr and os.strerror(errno.EAGAIN) in done.stderr, done.stderr
 
 
+def without_bpf():
+    """The capabilities are there, as --check finds, but the call is forbidden: the reason is not left to be guessed."""
+    done = subprocess.run([SYSTOP, "-b", "-n", "1"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+                          preexec_fn=lambda: refuse(b"bpf", errno.EPERM))
+    assert done.returncode == 4 and "refuses bpf()" in done.stderr and "a seccomp filter" in done.stderr, done
+
+
 def names_taken(preexec):
     """A name that systop makes is not there yet: another systop can save in the same second."""
     with folder() as d:
@@ -571,6 +578,7 @@ def main():
         ("hostile names", hostile_names),
         ("no perf events", without_events),
         ("no helpers", without_helpers),
+        ("bpf() is forbidden", without_bpf),
     ], 3)
     tap.done()
 
