@@ -92,6 +92,8 @@ int seed_task(struct bpf_iter__task *ctx)
 	s->cpu = t->wake_cpu;
 
 	now = clock_now(c);
+	if (!c->clock_seen) /* no switch on this CPU yet */
+		clock_follow(c, now, task_view(bpf_get_current_task_btf())->se.cfs_rq->rq);
 	/* Readers show what a slot has when they first meet it after the start as growth since the last refresh. */
 	s->sighted = shared.seeded;
 	since = s->sighted ? now : seed_since(t, s) + c->clock_offset;
