@@ -345,19 +345,20 @@ def full_disk():
 
 
 def saves():
-    """w saves the window; Escape cancels it, and quitting does not."""
+    """w saves the window; Escape cancels it, and quitting does not. Gaps are switches that the kernel did not report: on some
+    machines those of process 1's threads."""
     with tempfile.TemporaryDirectory() as folder, Terminal(80, 24) as t:
         path = os.path.join(folder, "t.pb")
         t.start("-o", path)
         t.wait("BUF [1-9]")
         t.keys("w")
-        t.wait(rf"saved {path}: .* 0 lost, 0 gaps")
+        t.wait(saved := rf"saved {path}: .* 0 lost, \d+ gaps")
         os.unlink(path)
         t.keys("w", "Escape")
         t.wait("cancelled")
         assert not os.listdir(folder), os.listdir(folder)
         t.keys("w", "q")
-        t.wait(rf"^systop: saved {path}: .* 0 lost, 0 gaps")
+        t.wait(f"^systop: {saved}")
         t.wait(r"^\$ ?$")
         assert os.listdir(folder) == ["t.pb"], os.listdir(folder)
 
