@@ -52,6 +52,9 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 #define TRAMPOLINE_END 0xc308c48348ULL
 #define TRAMPOLINE_END_BITS 0xffffffffffULL
 #define TRAMPOLINE_FRAME 16
+#define TRAMPOLINES true
+#else
+#define TRAMPOLINES false
 #endif
 
 enum unwind_next {
@@ -215,8 +218,8 @@ __weak __noinline int unwind_note(__u32 context)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
 	struct unwind_vma *v;
+	bool found, callee_in_file;
 	__u64 addr, f;
-	bool found;
 	__u32 nr;
 	int at;
 
@@ -232,6 +235,7 @@ __weak __noinline int unwind_note(__u32 context)
 		u->end = STACK_TOO_DEEP;
 		return UNWIND_END;
 	}
+	callee_in_file = !u->leaf && !(u->vmas[u->last & (UNWIND_VMAS - 1)].file & FRAME_ANONYMOUS);
 	at = unwind_vma(context, addr);
 	if (at < 0) {
 		u->end = STACK_NO_CODE;
@@ -259,13 +263,12 @@ __weak __noinline int unwind_note(__u32 context)
 	u->nr = nr + 1;
 	stack_hash(&u->hash, &u->check, f);
 
-#if defined(__TARGET_ARCH_x86)
-	if (f & FRAME_ANONYMOUS && !u->leaf) {
+	/* A trampoline calls the interpreter; JITs' code mostly calls its own, and is not read. */
+	if (TRAMPOLINES && f & FRAME_ANONYMOUS && callee_in_file) {
 		u->rule.kind = CFI_GAP;
 		u->deref_at = u->pc;
 		return UNWIND_DEREF;
 	}
-#endif
 	if (!found || u->rule.kind == CFI_GAP)
 		return unwind_by_fp(u, nr && (found || u->flags & STACK_BY_FP));
 	return unwind_rule(u);
