@@ -177,7 +177,7 @@ static void warn_of_frequency(struct systop *s)
 /* Without a word, stacks and profiles of time on CPUs are as empty as those of an idle host. */
 static void warn_of_events(struct systop *s)
 {
-	int err = samplers_try();
+	int err = s->options.frequency ? samplers_try() : 0;
 	char text[128];
 
 	snprintf(text, sizeof(text), "no samples: perf events cannot be opened: %s; see systop --check", strerror(-err));
