@@ -308,7 +308,6 @@ TEST(snapshot, parts_of_events_are_left_out)
 	assert_int_equal(got[2].kind, RING_SWITCH);
 }
 
-/* More kinds than 4 bits can number. */
 /* Neither from a copy, during which the ring went on, nor from the ring itself: what that overwrites afterwards is lost. */
 TEST(snapshot, a_trace_loses_nothing_from_before_its_beginning)
 {
@@ -347,6 +346,7 @@ TEST(snapshot, a_trace_loses_nothing_from_before_its_beginning)
 	}
 }
 
+/* More kinds than 4 bits can number. */
 TEST(snapshot, kinds_are_many)
 {
 	for (uint32_t kind = 1; kind < 1 << RING_KIND_LONG_BITS; kind++) {
