@@ -303,9 +303,9 @@ def main():
         ("kernel time of a system call loop", split, "syscalls"),
         ("a spinner", spinner),
     ], 3)
-    # Each has a fifth of a CPU.
-    tap.together([("a CPU limit", quota), ("a CPU limit in the hierarchy that has it", limits_aside)], 2)
+    tap.case("a CPU limit", quota)
     tap.case("a CPU limit in the middle of system calls, beside a spinner", throttle)
+    tap.case("a CPU limit in the hierarchy that has it", limits_aside)
     tap.done()
 
 
