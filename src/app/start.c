@@ -145,18 +145,16 @@ static void warn(struct systop *s, const char *text)
 		snprintf(s->notice, sizeof(s->notice), "%s", text);
 }
 
-/* @shown: controller of the hierarchy that is shown. */
-static void warn_of_cgroups(struct systop *s, const char *shown)
+static void warn_of_cgroups(struct systop *s)
 {
-	const struct cgroup_mount *mount = cgroup_mount_find(&s->mounts, shown);
 	const char *text = NULL;
 
 	if (!s->mounts.nr)
 		text = "no cgroup hierarchy is mounted: all threads are in /; fix: mount -t cgroup2 none /sys/fs/cgroup";
-	else if (namespaces_cgroup())
+	else if (cgroups_partial(s->cgroups) && namespaces_cgroup())
 		text = "inside a cgroup namespace: cgroups outside of it have no names; fix: docker run --cgroupns=host ..., "
 		       "nsenter -t 1 -C systop";
-	else if (mount && strcmp(mount->root, "/"))
+	else if (cgroups_partial(s->cgroups))
 		text = "only a part of the cgroups is mounted: those outside of it have no names; fix: docker run "
 		       "-v /sys/fs/cgroup:/sys/fs/cgroup:ro ...";
 	if (text)
@@ -304,8 +302,9 @@ int start(struct systop *s)
 		err = target_resolve(&s->target, &s->options, &s->mounts, s->containers);
 	if (next(err, "read the cgroups")) {
 		s->cgroups = hierarchy_open(&s->mounts, s->target.cgroups, &controller, &limits);
-		warn_of_cgroups(s, controller);
 		err = s->cgroups ? 0 : -EIO;
+		if (!err)
+			warn_of_cgroups(s);
 	}
 	if (!err && s->options.command) {
 		err = command_fork(&s->command, s->options.command, s->options.output == OUTPUT_SCREEN);

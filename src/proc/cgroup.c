@@ -16,7 +16,7 @@
 #include "util/file.h"
 #include "util/vec.h"
 
-/* Id of the root if there is no hierarchy. */
+/* Id of the root of every hierarchy, and of the root if there is none. */
 #define ROOT_ID 1
 
 /* Length of a slice of a walk. */
@@ -428,6 +428,11 @@ uint64_t cgroups_threads(const struct cgroups *c, const struct cgroup *cgroup)
 	if (f)
 		fclose(f);
 	return threads;
+}
+
+bool cgroups_partial(const struct cgroups *c)
+{
+	return c->root->id != ROOT_ID;
 }
 
 struct cgroup *cgroups_find(struct cgroups *c, uint64_t id)

@@ -58,6 +58,9 @@ bool cgroups_walking(const struct cgroups *c);
 /* cgroups_changes - changes whenever cgroups or paths do. */
 uint64_t cgroups_changes(const struct cgroups *c);
 
+/* cgroups_partial - whether only a part of the hierarchy is mounted: the cgroups outside of it have no names. */
+bool cgroups_partial(const struct cgroups *c);
+
 /*
  * cgroups_find - the cgroup with this id (inode of its directory). One that cannot be found, because it is already
  * removed or outside our namespace, is "/?ID" below the root. Valid while cgroup->refs is not 0, or until the next

@@ -53,12 +53,29 @@ static bool same_hierarchy(const struct cgroup_mount *a, const struct cgroup_mou
 	return !strcmp(a->controllers, b->controllers);
 }
 
+/* How far above our cgroup namespace's root the mount begins: "/../.." is 2. */
+static size_t levels_above(const char *root)
+{
+	size_t levels = 0;
+
+	for (; !strncmp(root, "/..", 3) && (!root[3] || root[3] == '/'); root += 3)
+		levels++;
+	return levels;
+}
+
+static bool shows_more(const struct cgroup_mount *a, const struct cgroup_mount *b)
+{
+	size_t above_a = levels_above(a->root), above_b = levels_above(b->root);
+
+	return above_a != above_b ? above_a > above_b : strlen(a->root) < strlen(b->root);
+}
+
 static int mounts_add(struct cgroup_mounts *m, struct cgroup_mount *mount)
 {
 	for (size_t i = 0; i < m->nr; i++) {
 		if (!same_hierarchy(&m->mounts[i], mount))
 			continue;
-		if (strlen(mount->root) < strlen(m->mounts[i].root)) {
+		if (shows_more(mount, &m->mounts[i])) {
 			struct cgroup_mount less = m->mounts[i];
 
 			m->mounts[i] = *mount;

@@ -69,10 +69,15 @@ def user_namespace():
 
 
 def cgroup_namespace():
-    status, out, err = run("unshare", "-C", SYSTOP, "--json", "-n", "1", "-d", "0.3")
-    assert status == 0, (status, err)
-    assert "cgroup namespace" in err and "--cgroupns=host" in err, err
-    assert json.loads(out)["threads"], out[:200]
+    """With the host's mounts all cgroups have names; a mount of the namespace's own begins at the namespace's root."""
+    mount = 'umount -l -R /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup && '
+    with Cgroup("systop-namespace") as cgroup:
+        for before, partial in ("", False), (mount, True):
+            status, out, err = run("sh", "-c", 'echo $$ >"$1/cgroup.procs" && exec unshare -Cm sh -c "$2" "$0"', SYSTOP,
+                                   cgroup.path, before + 'exec "$0" --json --all -n 1 -d 0.3')
+            assert status == 0, (status, err)
+            assert ("cgroup namespace" in err and "--cgroupns=host" in err) == bool(err) == partial, err
+            assert any(t["cgroup"].startswith("/?") for t in json.loads(out)["threads"]) == partial, out[:200]
 
 
 def part_of_cgroups():

@@ -176,6 +176,26 @@ TEST(hierarchy, shown_and_limiting)
 		check_host(h);
 }
 
+/* A container with a cgroup namespace has a mount of its own, and may have the host's beside it, in either order. */
+TEST(hierarchy, host_beside_own)
+{
+	static const char *const lines[] = { "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+					     "31 20 0:26 /.. /slice rw - cgroup2 cgroup2 rw\n",
+					     "32 20 0:26 /../.. /host rw - cgroup2 cgroup2 rw\n",
+					     "33 20 0:26 /..own /own rw - cgroup2 cgroup2 rw\n" };
+
+	for (size_t first = 0; first < ARRAY_SIZE(lines); first++) {
+		struct host h = { .name = "" };
+		struct cgroup_mounts mounts;
+
+		for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+			h.mountinfo[i] = lines[(first + i) % ARRAY_SIZE(lines)];
+		mounts = mounts_of(&h);
+		assert_string_equal(cgroup_mount_find(&mounts, NULL)->path, "/host");
+		cgroup_mounts_fini(&mounts);
+	}
+}
+
 /* A limited cgroup is removed and made again: what the new one did is not the old one's, and no count falls below 0. */
 TEST(hierarchy, limit_of_one_that_is_made_again)
 {
@@ -346,6 +366,7 @@ TEST(hierarchy, memory_of_many)
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(hierarchy_shown_and_limiting),
+		  cmocka_unit_test(hierarchy_host_beside_own),
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_of_one_that_is_made_again, folder_new, folder_drop),
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_of_one_that_rests, folder_new, folder_drop),
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_that_came_later, folder_new, folder_drop),
