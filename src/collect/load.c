@@ -100,6 +100,11 @@ static int refused(const struct load_report *report)
 		return a->err;
 	fail(a->err, a->err == -EPERM ? EXIT_STATUS_PERMISSION : a->err == -ENOMEM ? EXIT_STATUS_RUNTIME : EXIT_STATUS_KERNEL,
 	     "the kernel refuses BPF %s: %s", r->what, strerror(-a->err));
+	if (a->err == -ENOMEM) {
+		fail_why("the host, or the memory limit of systop's cgroup, has no room for it");
+		fail_fix("systemd-run --scope systop    # in a cgroup without limit");
+		return a->err;
+	}
 	if (r->nr_lines)
 		fail_why("%.73s", r->lines[r->nr_lines - 1]);
 	fail_fix("systop --check -v FILE    # FILE then has the full log");
