@@ -6,17 +6,17 @@
  * Where the time of threads and CPUs goes: pure functions of a slot and of what a switch saw. They read no kernel memory and call
  * no helper, so that the BPF programs and tests/unit compile the same text.
  *
- * A thread is always in one state. The next switch closes the state, when its length is known. Time off the CPU is
- * split by how the thread left:
+ * A thread is always in one state. The next switch closes the state: only then is its length known. Time off the CPU is split by
+ * how the thread left:
  *
  *   left runnable: all of it is runqueue time;
  *   left blocked:  it is runqueue time from the wakeup on; the time before belongs to the blocked state. A wakeup
  *                  on another CPU can come just before the switch, before the state says that the thread blocks.
  *
- * All instants are the tracepoints' own: the kernel's sums (sched_info, sum_exec_runtime) use the runqueue's clock,
- * which after a preempting wakeup stands at the time of the wakeup. The sums serve only for what was not seen: if no
- * wakeup was seen, the wait is what the kernel's sum of waits grew by, at most the time off the CPU. From 6.12 on that
- * can be too long: sched_info counts a delayed-dequeue sleeper that is migrated as queued while it sleeps.
+ * All instants are the tracepoints' own: the kernel's sums (sched_info, sum_exec_runtime) use the runqueue's clock, which after a
+ * preempting wakeup stands at the time of the wakeup. The sums are used only for what was not seen: if no wakeup was seen, the
+ * wait is what the kernel's sum of waits grew by, at most the time off the CPU. Since 6.12 this can be too long: sched_info counts
+ * a delayed-dequeue sleeper that is migrated as queued while it sleeps.
  */
 
 #include "kernel.h"
@@ -40,7 +40,7 @@ struct account_event {
 	__u64 exec_ns;      /* se.sum_exec_runtime */
 	__u64 stint_ns;     /* account_stint() */
 	__u64 cpu_since;    /* accounting clock: the CPU's last switch, or the start of our measurement */
-	__u64 other_ns;     /* a switch since then was missed: how long the thread that came then had the CPU, at least */
+	__u64 other_ns;     /* if a switch since then was missed: how long the thread that came then had the CPU; 0: unknown */
 	__u64 stolen_ns;    /* switch-out: time that interrupts took since the switch-in */
 	__u32 prev_state;   /* switch-out: as sched_switch reports it */
 	__u32 task_state;   /* switch-out: task->__state now */
@@ -99,16 +99,16 @@ static __always_inline enum slot_state account_state(bool preempt, __u32 prev_st
 /* A time that is unknown: longer than any real one. */
 #define ACCOUNT_UNKNOWN (~0ULL >> 1)
 
-/* account_stint - how long a thread ran since it was last picked to run, or ACCOUNT_UNKNOWN. Only the fair class notes the
- * sum at that time.
- * @exec_ns, @prev_exec_ns: its sum of running time, and that note; @sched_ext: BPF programs may have picked it */
+/* account_stint - how long a thread ran since it was last picked to run, or ACCOUNT_UNKNOWN. Only the fair class keeps the sum of
+ * that time. @exec_ns, @prev_exec_ns: the thread's sum of running time, now and when it was picked; @sched_ext: BPF programs may
+ * have picked it */
 static __always_inline __u64 account_stint(int prio, bool sched_ext, __u64 exec_ns, __u64 prev_exec_ns)
 {
 	return prio >= MAX_RT_PRIO && !sched_ext ? exec_ns - prev_exec_ns : ACCOUNT_UNKNOWN;
 }
 
-/* What follows is for times, which are less than 2^63 ns: the sign of a difference shows which one is larger. There is no branch:
- * each one would double what the verifier has to walk after it. */
+/* The functions below take times, which are less than 2^63 ns: the sign of a difference shows which one is larger. They have no
+ * branches: each would double what the verifier has to walk after it. */
 
 /* Whether @a is larger than @b, 0 or 1. */
 static __always_inline __u64 account_above(__u64 a, __u64 b)
@@ -133,8 +133,7 @@ static __always_inline __u64 account_min(__u64 a, __u64 b)
 	return a - account_sub(a, b);
 }
 
-/* account_log2 - rounded down, 0 for 0, and 31 for everything larger: practically forever. Finds the slot of a
- * histogram. */
+/* account_log2 - the logarithm of @v, rounded down and at most 31; 0 for 0. Finds the slot of a histogram. */
 static __always_inline __u32 account_log2(__u64 v)
 {
 	__u32 r = 0;
@@ -166,8 +165,8 @@ static __always_inline __u64 account_max(__u64 a, __u64 b)
 	return a + account_sub(b, a);
 }
 
-/* The instant of a switch, which is not before the start of the thread's present state: another CPU may have timed
- * that. */
+/* The instant of a switch, at the earliest the start of the thread's present state: the clock of another CPU, which may be ahead,
+ * may have timed that. */
 static __always_inline __u64 account_now(const struct slot *s, const struct account_event *e)
 {
 	return account_max(e->now, s->since);
@@ -198,9 +197,10 @@ static __always_inline void account_steal(struct slot *s, __u64 steal)
 }
 
 /*
- * Its switch-out was missed: after `since` it ran, left, and waited for @delay_ns by the kernel's sum. The running time
- * comes from the kernel's sum, as it was when the CPU that it left found out: what it ran unseen after that is in no CPU's
- * running time. The remaining time off the CPU is unknown and taken as sleep.
+ * The thread's switch-out was missed: after `since` it ran, left and waited. The kernel's sums of its running time (@exec_ns) and
+ * of its waits (@delay_ns) show for how long. The running time is at most what it was when the CPU found that the thread had left
+ * (lost_ns): what it ran unseen after that is in no CPU's running time. The rest of the time off the CPU is unknown and counted as
+ * sleep.
  */
 static __always_inline void account_lost(struct slot *s, __u64 now, __u64 exec_ns, __u64 delay_ns)
 {
@@ -217,10 +217,10 @@ static __always_inline void account_lost(struct slot *s, __u64 now, __u64 exec_n
 }
 
 /*
- * When a thread whose switch-in was missed came to this CPU: the kernel's time on our clock. Whatever hid the switch
- * from its tracepoint can have hidden it from sched_info, too, whose time then belongs to an earlier switch. Hence two
- * bounds: the thread did not come before the thread that the last switch seen here brought had run, and did not run longer
- * than the scheduler charged it for.
+ * When a thread whose switch-in was missed came to this CPU: sched_info's time, on the accounting clock. If the kernel skipped the
+ * tracepoint, it may have skipped sched_info, too, whose time then belongs to an earlier switch. Hence two bounds: the thread came
+ * after the thread of the last switch seen here had run (other_ns), and did not run longer than the scheduler charged it for
+ * (stint_ns).
  */
 static __always_inline __u64 account_arrival(__u64 not_before, const struct account_event *e)
 {
@@ -232,14 +232,14 @@ static __always_inline __u64 account_arrival(__u64 not_before, const struct acco
 
 /*
  * account_cpu - adds the time since the CPU's last switch to its running and idle sums.
- * @idle: its idle thread leaves; @gap: a switch since then was missed; @ran: how long the thread that the last one seen
- * brought had the CPU, at most
+ * @idle: its idle thread leaves; @gap: a switch since then was missed; @ran: how long the thread that came at the last switch seen
+ * had the CPU, at most
  */
 static __always_inline void account_cpu(struct cpu_slot *c, const struct account_event *e, bool idle, bool gap, __u64 ran)
 {
 	__u64 since = e->cpu_since;
 
-	/* Before a missed switch, the CPU went on with what it did at the last one seen, as far as that is known. */
+	/* Up to the missed switch, the CPU ran the thread of the last one seen for @ran ns; it counts as idle for the rest. */
 	if (gap && c->since) {
 		__u64 until = idle ? e->now : account_arrival(since, e);
 
@@ -257,8 +257,8 @@ static __always_inline void account_cpu(struct cpu_slot *c, const struct account
 }
 
 /*
- * account_out - a thread leaves the CPU. Returns account_note bits.
- * A free slot is a thread at first sight: it has run since it came to this CPU.
+ * account_out - a thread leaves the CPU. Returns account_note bits. A free slot means that the thread is seen for the first time:
+ * it has run since it came to this CPU.
  */
 static __always_inline __u32 account_out(struct slot *s, const struct account_event *e)
 {
@@ -308,9 +308,9 @@ static __always_inline __u32 account_out(struct slot *s, const struct account_ev
 }
 
 /*
- * account_stood - before account_in(): how long a CPU limit stopped a thread that left stopped. The kernel keeps one
- * sum for all stopped threads of the runqueue, now @stood; when the runqueue goes on, the thread waits like any other.
- * @stood: 0: the kernel does not keep it
+ * account_stood - before account_in(), for a thread that a CPU limit stopped when it left: sets throttle_ns to how long it was
+ * stopped. The kernel keeps one sum for all threads of the cgroup's runqueue; when that goes on, the thread waits like any other.
+ * @stood: the sum now, ns; 0: the kernel does not keep it
  */
 static __always_inline void account_stood(struct slot *s, __u64 stood, __u16 cpu)
 {
@@ -330,8 +330,8 @@ static __always_inline bool account_wait_known(const struct slot *s)
 }
 
 /*
- * account_in - a thread gets the CPU. Returns account_note bits.
- * A free slot is a thread at first sight: its wait is unknown and not counted.
+ * account_in - a thread gets the CPU. Returns account_note bits. A free slot means that the thread is seen for the first time: its
+ * wait is unknown and not counted.
  */
 static __always_inline __u32 account_in(struct slot *s, const struct account_event *e)
 {

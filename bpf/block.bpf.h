@@ -3,11 +3,11 @@
 #define SYSTOP_BPF_BLOCK_BPF_H
 
 /*
- * Where a thread was blocked, for sched_switch. The kernel stack is taken when the thread comes back, when it is known
- * that it was away for long. The user stack can only be taken when it leaves: it is taken if one of the last blocks was
- * long, and parked. Both are subject to budgets (struct block_budget): on an overloaded host most blocks are long. D states,
- * which are rarer and of more interest, have their own, and so have reports of blocks without a user stack: these would
- * otherwise use up the budget each time shortly before the next stack is parked, and none would have its user part.
+ * Where a thread was blocked, for sched_switch. The kernel stack is taken when the thread comes back: only then is it known that
+ * the block was long. The user stack can only be taken when the thread leaves: it is taken and parked if one of the thread's last
+ * blocks was long. Both are subject to budgets (struct block_budget): on an overloaded host most blocks are long. D states, which
+ * are rarer and of more interest, have budgets of their own, and so have reports of blocks without a user stack: otherwise these
+ * would use up the budget just before the next stack is parked, and no block would have its user stack.
  */
 
 #include "maps.bpf.h"
@@ -17,9 +17,10 @@
 /* Settings, fixed at load. */
 extern const volatile __u64 block_d_ns;     /* shortest blocks whose stack is taken */
 extern const volatile __u64 block_sleep_ns;
-extern const volatile __u32 self_tgid, starter_tgid; /* systop and its helpers: no stacks of theirs; 0: theirs, too */
+extern const volatile __u32 self_tgid, starter_tgid; /* systop; the parent of its helpers: no blocks of systop and of helpers are
+						      * reported; self_tgid 0: they are */
 
-/* Stacks that may be taken at once after a quiet time, expressed as time. */
+/* Most budget that a quiet time saves up for a burst of stacks, ns: divided by the price, their number. */
 #define BLOCK_BURST_NS 250000000
 
 /* By slot: a user stack taken at a switch-out, kept until the block that begins there ends. */
@@ -47,7 +48,7 @@ static __always_inline __u64 block_price(__u16 state)
 	return state == SLOT_D ? shared.block_price_ns : 2 * shared.block_price_ns;
 }
 
-/* Whether the CPU can afford to park the stack of a thread that leaves it at @now. That pays for reporting its block, too. */
+/* Whether the CPU can afford to park the stack of a thread that leaves it at @now. The price includes the report of its block. */
 static __always_inline bool park_afford(struct cpu_slot *c, const struct slot *out, __u64 now)
 {
 	struct block_budget *b = out->state == SLOT_D ? &c->d_budget : &c->sleep_budget;
@@ -65,7 +66,7 @@ static __always_inline bool block_afford(struct cpu_slot *c, __u64 now)
 	return stack_afford(&b->blocks_paid, now, BLOCK_BURST_NS, block_price(c->was_state));
 }
 
-/* Short blocks after a long one whose user stacks are still taken: the next long one may be among them. */
+/* After a long block, the user stacks of this many short ones are still taken: the next block may be long again. */
 #define BLOCK_MEMORY 8
 
 /* Saves values of the slot before its switch-in is accounted for: the report of the time off the CPU needs them. */

@@ -41,7 +41,7 @@ static long blocked_step(__u32 i, struct blocked_loop *loop)
 	return u ? unwind_step(u, UNWIND_BLOCKED, read_other, loop->task) : 1;
 }
 
-/* Walks its user stack into the scratch of UNWIND_BLOCKED, which the caller owns. */
+/* Walks the thread's user stack into the scratch of UNWIND_BLOCKED, which the caller owns. */
 static __always_inline void read_user(struct task_struct *t, struct unwind *u)
 {
 	struct blocked_loop loop = { t };

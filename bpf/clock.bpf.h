@@ -10,16 +10,15 @@
 
 /* A CPU without an event for this long may have been suspended. */
 #define CLOCK_SUSPEND_CHECK_NS 10000000
-/* A change of CLOCK_BOOTTIME - CLOCK_MONOTONIC counts from this size on. Read in this order, the difference is too
- * small by the time between the two reads, seconds in a guest at worst, and never too large. */
+/* The smallest change of CLOCK_BOOTTIME - CLOCK_MONOTONIC that counts as a suspend. The clocks are read in this order, so the
+ * difference is too small by the time between the two reads, seconds in a guest at worst, and never too large. */
 #define CLOCK_SUSPEND_MIN_NS 1000000
 /* One in this many runs of a program reads the clock at its end, too. */
 #define CLOCK_COST_EVERY 64
 
 /*
- * clock_follow_suspend - at each event, @now: the accounting clock is CLOCK_MONOTONIC, which stands still during a
- * suspend; the recorder uses CLOCK_BOOTTIME, which does not. Reading that clock at each event would cost one more
- * function call.
+ * clock_follow_suspend - at each event, at @now. The accounting clock is CLOCK_MONOTONIC, which stands still during a suspend; the
+ * recorder uses CLOCK_BOOTTIME, which does not. Reading CLOCK_BOOTTIME at each event would cost another function call.
  */
 static __always_inline void clock_follow_suspend(struct cpu_slot *c, __u64 now)
 {

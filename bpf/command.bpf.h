@@ -24,13 +24,14 @@ static __always_inline void command_send(__u32 size, __u32 slot, struct task_str
 		c->loss[LOSS_COMMANDS]++;
 		return;
 	}
-	asm volatile("" : "+r"(len)); /* the verifier needs to see the comparison of what is used */
+	asm volatile("" : "+r"(len)); /* makes the verifier see the bound of the register that is used */
 	if (len > most)
 		len = most;
 	e->slot = slot;
 	e->tgid = t->tgid;
 	e->total = bytes < ~0U ? bytes : ~0U;
-	/* Where lockdown forbids reading the kernel's memory, libbpf calls a helper that reads either, which is forbidden, too. */
+	/* Where lockdown forbids reading the kernel's memory, libbpf calls a helper that reads user or kernel memory, which is
+	 * forbidden, too. */
 	e->len = kernel_reads && len && !bpf_probe_read_user(e->text, len, (void *)start) ? len : 0;
 	c->commands_unread += len != e->len;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);

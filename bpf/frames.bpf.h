@@ -52,7 +52,7 @@ struct unwind {
 	__u64 window_at;    /* a part of the stack that was read at once */
 	__u32 window_bytes;
 	__u64 window[UNWIND_WINDOW];
-	__u32 busy;         /* UNWIND_BLOCKED only: another program uses it, and may sleep */
+	__u32 busy;         /* UNWIND_BLOCKED only: a run of the iterator, which may sleep, uses this scratch */
 };
 
 /* One scratch each: a sample can interrupt a switch, and both can interrupt the reading of another thread's stack. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interrupts: how long each takes, from which thread, and, for sched_waking, which one a CPU is in: most wakeups happen
- * there, and the current thread has nothing to do with them. Tracepoints that the kernel does not have are left out.
- * Programs are attached in their order here: if an interrupt's begin is seen, so is its end.
+ * Interrupts: how long each takes, which thread it interrupts, and, for sched_waking, which one a CPU is in: most wakeups happen
+ * in interrupts, and the current thread has nothing to do with them. Tracepoints that the kernel does not have are left out.
+ * Programs are attached in the order of this file: if the beginning of an interrupt is seen, so is its end.
  */
 
 #include "maps.bpf.h"
@@ -106,7 +106,7 @@ static __always_inline __u64 ran_so_far(const struct cpu_slot *c, const struct s
 	return s->run_ns + account_sub(account_sub(now, s->since), c->hardirq_ns + c->softirq_ns - c->irq_charged);
 }
 
-/* A preemptible softirq ends: what its thread had run when it began is in the slot. */
+/* A preemptible softirq ends. The slot holds how long its thread had run when the softirq began. */
 static __noinline int leave_preemptible(struct cpu_slot *c, __u32 cpu, __u32 vector, struct task_struct *t)
 {
 	__u32 index;

@@ -63,7 +63,7 @@ static __always_inline void irq_enter(struct cpu_slot *c, __u64 now, __u32 sourc
 
 	if (!shared.seeded) /* the threads that it interrupts are not known yet */
 		return;
-	/* First of all: an interrupt can come in the middle of this function, as softirqs begin and end with
+	/* The depth is raised first: an interrupt can come in the middle of this function, as softirqs begin and end with
 	 * interrupts on. */
 	*(volatile __u32 *)&c->irq_depth = depth + 1;
 	if (outer)

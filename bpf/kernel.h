@@ -101,7 +101,7 @@ struct inode {
 	struct timespec64 i_mtime;
 };
 
-struct inode___mid { /* 6.6: 12cd44023651 */
+struct inode___mid { /* 6.7: 12cd44023651 */
 	struct timespec64 __i_mtime;
 };
 
@@ -146,7 +146,7 @@ struct seqcount {
 	unsigned int sequence;
 };
 
-struct mm_struct___count { /* 6.13: eb449bd96954; odd while the mappings change */
+struct mm_struct___count { /* 6.14: eb449bd96954; odd while the mappings change */
 	struct seqcount mm_lock_seq;
 };
 

@@ -3,10 +3,10 @@
 #define SYSTOP_BPF_KNOWN_BPF_H
 
 /*
- * Cache of the mappings that the last stacks of an address space were in. Finding a mapping touches about 25 cold cache
- * lines: three nodes of the maple tree, the mapping, its file, inode and id. The kernel counts the changes of an
- * address space's mappings for its own lockless lookups: while the count stands, the mappings are unchanged. After a
- * second they are looked up again, as a file may have changed under its name, and to note that it is still in use.
+ * Cache of the mappings that the last stacks of an address space were in. Finding a mapping touches about 25 cold cache lines:
+ * three nodes of the maple tree, the mapping, its file, inode and id. The kernel counts the changes of an address space's mappings
+ * for its own lockless lookups: while the count stands, the mappings are unchanged. They are looked up again after a second, as a
+ * file may have changed in place, and has to be noted as still in use (file_used()).
  */
 
 #include "area.bpf.h"
@@ -37,7 +37,7 @@ static __always_inline struct unwind_known *known_at(__u64 mm)
 	return area ? &area->known[(mm >> 6 ^ mm >> 10) & (UNWIND_KNOWN - 1)] : NULL;
 }
 
-/* known_take - at the start of a walk: copies the cached mappings. A sample may interrupt it and write. */
+/* known_take - at the start of a walk: copies the cached mappings. A sample may interrupt the copying and write to the cache. */
 static __always_inline void known_take(struct unwind *u, struct mm_struct *mm)
 {
 	struct unwind_known *k = known_at((__u64)mm);

@@ -31,8 +31,8 @@ static __always_inline void slot_changed(struct slot *s)
 	order_add(&s->seq, 2);
 }
 
-/* Touches the cache lines that a switch-in needs all at once, before it waits for the first one; task_slot() touches
- * line 2. */
+/* Requests all cache lines that a switch-in needs at once, rather than waiting for one after the other; task_slot() touches line
+ * 2. */
 static __always_inline void slot_touch(const struct slot *s)
 {
 	asm volatile("" : : "r"(s->seq), "r"(s->runq_max_ns));
@@ -171,7 +171,7 @@ static __always_inline __u8 slot_pid_scope(struct task_struct *t, struct slot *p
 	given = bpf_map_lookup_elem(&scope_pids, &id);
 	if (given && *given & SCOPE_PROCESS)
 		return SCOPE_PROCESS;
-	/* Its parent, or itself at its birth, had no slot. Children from before the start are not covered. */
+	/* The thread's parent had no slot, or the thread had none at its birth. Children from before the start are not covered. */
 	if (!parent && task_view(t)->group_leader->start_time >= shared.started_ns) {
 		id = task_view(t)->real_parent->tgid;
 		given = bpf_map_lookup_elem(&scope_pids, &id);

@@ -14,7 +14,7 @@
 
 #define VM_EXEC 4
 
-/* Of the kernel's pages, the unit of mapping offsets. Fixed at load. */
+/* log2 of the kernel's page size, the unit of mapping offsets. Fixed at load. */
 extern const volatile __u32 page_shift;
 
 /* Whether the kernel keeps a process's mappings in the tree that is walked here, since Linux 6.1, with nodes of the
@@ -40,7 +40,7 @@ struct file_events_map {
 };
 extern struct file_events_map file_events SEC(".maps");
 
-/* Files whose mapping user space wants reported again: it could not open them, or not find their debug information. There is
+/* Files whose mapping user space wants reported again: it could not open them, or found no debug information for them. There is
  * room for all, as one that is not met again stays until its id is freed. */
 struct files_asked_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -122,10 +122,9 @@ static __always_inline void file_wait(void)
 }
 
 /*
- * Ids of forgotten files, to which nothing refers any more, are on a stack that needs no lock, so that samples can take
- * one in an NMI. It is no map of type queue: the iterator of blocked threads takes ids, too, and programs that may sleep
- * cannot use such maps on Linux 6.1. A change fails if another CPU makes one at that moment; they do not all fail
- * forever.
+ * Ids of forgotten files, to which nothing refers any more, are on a stack that needs no lock, so that samples can take one in an
+ * NMI. It is no map of type queue: the iterator of blocked threads takes ids, too, and programs that may sleep cannot use such
+ * maps on Linux 6.1. A change fails if another CPU makes one at that moment; then it is tried again.
  */
 #define FREE_FILES_TRIES 32
 

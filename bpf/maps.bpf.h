@@ -80,9 +80,9 @@ struct free_map {
 extern struct free_map free_slots SEC(".maps");
 
 /*
- * Where a thread's slot was last found, by the low bits of its tid. At the switch of a thread that did not run for
- * long, its task storage is three cache misses away (170 ns under 400 processes), this entry one. An entry is trusted
- * only if the slot says that it belongs to the thread.
+ * Where a thread's slot was last found, by the low bits of its tid. At the switch of a thread that has not run for a while, its
+ * task storage is three cache misses away (170 ns under 400 processes), and this entry one. An entry is trusted only if the slot
+ * says that it belongs to the thread.
  */
 struct found_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

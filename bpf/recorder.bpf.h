@@ -29,9 +29,8 @@ struct rings_map {
 extern struct rings_map rings SEC(".maps");
 
 /*
- * record_place - takes the next place of the CPU's ring. @alone: interrupts are off. Then only an NMI can interrupt,
- * and if samples do not come by NMI, plain instructions take the place: a locked one waits until all earlier writes
- * have their cache lines.
+ * record_place - takes the next place of the CPU's ring. @alone: interrupts are off. Then only an NMI can interrupt, and if
+ * samples do not come by NMI, plain instructions take the place: a locked one waits for the cache lines of all earlier writes.
  */
 static __always_inline __u64 record_place(struct cpu_slot *c, bool alone)
 {

@@ -79,18 +79,18 @@ enum {
 #undef _
 };
 
-/* In place of a kind. */
+/* Stored in place of a kind, see above. */
 #define RING_KIND_VALUES 14
 #define RING_KIND_LONG 15
 #define RING_KIND_LONG_BITS 8
 
-/* Slots that an event has at most, and its values. */
+/* The most slots and values of an event. */
 #define RING_SLOTS_MAX 2
 #define RING_VALUES_MAX (2 * RING_SLOTS_MAX)
 
 _Static_assert(RING_KINDS <= 1 << RING_KIND_LONG_BITS, "a kind fits");
 
-/* ring_kind_word - kind and detail, in word a. ring_kind, ring_detail - of a word a. */
+/* ring_kind_word - kind and detail, as part of word a. ring_kind, ring_detail - those of a word a. */
 static inline __u64 ring_kind_word(__u32 kind, __u32 detail)
 {
 	if (kind >= RING_KIND_VALUES) {
@@ -114,7 +114,7 @@ static inline __u32 ring_detail(__u64 a)
 	return (a >> RING_KIND_SHIFT & 15) == RING_KIND_LONG ? detail >> RING_KIND_LONG_BITS : detail;
 }
 
-/* ring_values_word - the first value of a further slot, 52 bits, in word a. ring_value_a - back. */
+/* ring_values_word - the first value of a further slot, 52 bits, as word a. ring_value_a - the value of such a word. */
 static inline __u64 ring_values_word(__u64 value)
 {
 	return (value & ((1ULL << RING_TIME_BITS) - 1)) | (__u64)RING_KIND_VALUES << RING_KIND_SHIFT |

@@ -14,7 +14,7 @@
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 
-/* Not sampled, nor are the second one's children: systop's helpers. 0: everything is. */
+/* systop and the parent of its helpers: neither they nor the helpers are sampled. 0: they are. */
 extern const volatile __u32 self_tgid, starter_tgid;
 
 static __always_inline bool is_self(struct task_struct *t)
@@ -91,7 +91,7 @@ static __always_inline bool in_user_code(const __u64 *regs)
 #endif
 }
 
-/* An interrupt on an idle CPU: no thread's time, but shows where interrupts spend theirs. */
+/* A sample in an interrupt on an idle CPU: no thread's time, but it shows where interrupts spend theirs. */
 static __noinline int sample_idle(const __u64 *ctx, struct cpu_slot *c, struct frames *k, struct stack_event *what)
 {
 	long bytes = bpf_get_stack((void *)ctx, k->frames, STACK_KERNEL_MAX * 8, 0);
@@ -110,7 +110,7 @@ static __noinline int sample_idle(const __u64 *ctx, struct cpu_slot *c, struct f
 	return 0;
 }
 
-/* Stacks of counted events that may be taken at once after a quiet time, expressed as time. */
+/* Most budget that a quiet time saves up for a burst of stacks of counted events, ns. */
 #define COUNTED_BURST_NS 250000000
 
 /* The kind of event that runs the program: enum stack_kind. It is called wherever the kind is needed: with a variable,
@@ -120,7 +120,7 @@ static __always_inline __u64 sampled_kind(const __u64 *ctx)
 	return bpf_get_attach_cookie((void *)ctx);
 }
 
-/* Whether the stack of this one of the minor page faults is taken. */
+/* Whether the stack of this minor page fault is taken. */
 static __always_inline bool fault_is_taken(struct cpu_slot *c)
 {
 	__u32 point = c->fault_points % FAULT_POINTS;
@@ -131,7 +131,7 @@ static __always_inline bool fault_is_taken(struct cpu_slot *c)
 	return point == c->fault_taken;
 }
 
-/* Whether the budget for stacks of such events has room for one more. */
+/* Whether the budget for stacks of counted events has room for one more. */
 static __always_inline bool counted_afford(const __u64 *ctx, struct cpu_slot *c, __u64 now)
 {
 	__u64 *paid = sampled_kind(ctx) == STACK_COUNTED + COUNT_minor_faults ? &c->minors_paid : &c->counted_paid;

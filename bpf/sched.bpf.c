@@ -97,7 +97,7 @@ static __always_inline struct slot *task_slot_make(struct task_struct *t, struct
 	return slot_at(*index);
 }
 
-/* How long the CPU's last `next` ran here since its last switch-out that was seen, from the kernel; or ACCOUNT_UNKNOWN. */
+/* How long the CPU's last `next` ran since its last switch-out that was seen, ns, by the kernel's sum; or ACCOUNT_UNKNOWN. */
 static __always_inline __u64 lost_run(const struct cpu_slot *c, __u16 cpu, const struct slot *s)
 {
 	struct task_struct *t = (struct task_struct *)c->current_task;
@@ -132,7 +132,7 @@ static __always_inline __u32 lose_current(struct cpu_slot *c, __u16 cpu, __u64 *
 	return s->tid;
 }
 
-/* What dates a thread's arrival on the CPU if its switch-in was not seen. */
+/* Sets what account_arrival() needs for a thread whose switch-in was not seen. */
 static __always_inline void missed_switch_in(struct task_struct *prev, struct account_event *e)
 {
 	e->last_arrival = prev->sched_info.last_arrival;
@@ -306,7 +306,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (in)
 		slot_end(in);
 
-	/* Not before the thread's events on other CPUs, whose clocks may be ahead: its slot has the later time. */
+	/* The switch is recorded no earlier than the events of next on other CPUs, whose clocks may be ahead: its slot has the
+	 * later time. */
 	record_switch(c, cpu, in ? in->since : e.now, (__u64)prev->pid << 32 | next->pid, left);
 	if ((samples_wait && c->files_met) || (c->findings & SWITCH_PARKS && out && park_afford(c, out, e.now)))
 		park(prev, out_index, out, c);
@@ -316,7 +317,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		else
 			c->stacks_skipped++;
 	}
-	if (in && in->parked) /* for this block, also if it was short */
+	if (in && in->parked) /* the stack was for this block, even if it was short */
 		in->parked = 0;
 	order_set(&c->switches_done, c->switches);
 

@@ -49,7 +49,7 @@ struct cgroup_events_map {
 };
 extern struct cgroup_events_map cgroup_events SEC(".maps");
 
-/* The last reported cgroup, by a hash of its id: one that was displaced is reported again. */
+/* By a hash of its id: the last cgroup that was reported. One that another displaced is reported again. */
 struct cgroups_reported_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << CGROUPS_REPORTED_BITS);
@@ -58,8 +58,8 @@ struct cgroups_reported_map {
 };
 extern struct cgroups_reported_map cgroups_reported SEC(".maps");
 
-/* Room for 600 threads found to have moved in the 250 ms between two readings. For further ones, everything since the
- * last refresh is shown in their present cgroup. */
+/* Room for 570 threads found to have moved in the 250 ms between two readings. For further ones, everything since the last refresh
+ * is shown in their present cgroup. */
 struct cgroup_moves_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18);
@@ -120,7 +120,7 @@ static __always_inline __u64 *cgroup_reported(__u64 id)
 	return bpf_map_lookup_elem(&cgroups_reported, &at);
 }
 
-/* Cgroups that are left to report. */
+/* The next cgroup to report, and @of of cgroup_emit(). */
 struct emit_walk {
 	struct cgroup *cgroup;
 	__u64 of;
@@ -151,9 +151,9 @@ static long cgroup_emit_one(__u32 depth, struct emit_walk *walk)
 }
 
 /*
- * cgroup_emit - reports the cgroup at @address and its ancestors, up to one already reported. If there is no room, it
- * is reported when a thread is next met there. @of: 0 or CGROUP_OF_LIMITS. Functions that are not static are verified
- * once, and so is the body of bpf_loop().
+ * cgroup_emit - reports the cgroup at @address and its ancestors, up to one already reported. A cgroup for which there is no room
+ * is reported when a thread is next met in it. @of: 0 or CGROUP_OF_LIMITS. Functions that are not static are verified once, and so
+ * is the body of bpf_loop().
  */
 __weak __noinline int cgroup_emit(__u64 address, __u64 of)
 {
@@ -164,7 +164,7 @@ __weak __noinline int cgroup_emit(__u64 address, __u64 of)
 	return 0;
 }
 
-/* Lets user space know a cgroup's name when it meets its id. */
+/* Reports a cgroup, so that user space knows its name before it meets its id. */
 static __always_inline void cgroup_met(struct cgroup *cgroup, __u64 id, __u64 of, struct cpu_slot *c)
 {
 	__u64 *reported = cgroup_reported(id | of);
@@ -231,7 +231,7 @@ static __noinline int scope_decide(struct task_struct *t, struct slot *s, struct
 	if (in && (scope_kinds & SCOPE_UID))
 		in = bpf_map_lookup_elem(&scope_uids, &uid);
 	moved |= s->cgroup_id != id || s->in_scope != in;
-	if (moved && s->cred) /* first, as it is read when the rest is found to have changed */
+	if (moved && s->cred) /* first: a reader that sees the changes below also finds this event */
 		move_emit(s, index);
 	s->scope_gen = gen;
 	s->cred = (__u64)cred;

@@ -94,12 +94,12 @@ int seed_task(struct bpf_iter__task *ctx)
 	now = clock_now(c);
 	if (!c->clock_seen) /* no switch on this CPU yet */
 		clock_follow(c, now, task_view(bpf_get_current_task_btf())->se.cfs_rq->rq);
-	/* Readers show what a slot has when they first meet it after the start as growth since the last refresh. */
+	/* Readers show all that a slot first seen after the start holds as growth since the last refresh: its times begin now. */
 	s->sighted = shared.seeded;
 	since = s->sighted ? now : seed_since(t, s) + c->clock_offset;
 	s->since = since < now ? since : now;
 	s->born_ns = s->since;
-	if (s->state == SLOT_RUNNING) /* without the time since then, which readers add: below 0 if interrupts took some of it */
+	if (s->state == SLOT_RUNNING) /* the sum at `since`: readers add the time after it. Below 0 if interrupts took some of it */
 		s->exec_ns -= now - s->since;
 	slot_give(ref, index, t);
 	return 0;

@@ -34,7 +34,7 @@
 	_(minor_faults, min_flt, MINOR_FAULTS)                                                                           \
 	_(major_faults, maj_flt, MAJOR_FAULTS)
 
-/* Their numbers: a stack of one of these events has the kind STACK_COUNTED + number. */
+/* Numbers of these counters: a stack taken at such an event has the kind STACK_COUNTED + number. */
 enum count_id {
 #define _(field, ...) COUNT_##field,
 	SLOT_COUNTS(_)
@@ -92,9 +92,10 @@ enum wake_context {
  * written); the scheduler orders a thread's switches. sched_waking writes `wake` and `wakeups` on any CPU. The reader
  * also takes runq_max_ns (by a compare-and-exchange with 0).
  *
- * It has data of other families only if a switch or a waking reads or writes it: waker and waker_since (wait.bpf.h),
- * long_block and parked (block.bpf.h), softirq (irq.bpf.h). Its lines are in the cache then; a separate array would cost
- * another 6 ns for the lookup, and a cache line. Other data is in separate arrays: parked_stacks here, the collectors' in user space.
+ * A slot holds data of other families only if a switch or a waking reads or writes it: waker and waker_since (wait.bpf.h),
+ * long_block and parked (block.bpf.h), softirq (irq.bpf.h). The slot's lines are in the cache then; a separate array would cost
+ * another 6 ns for the lookup, and a cache line. Other data is in separate arrays: parked_stacks here, the collectors' in user
+ * space.
  */
 struct slot {
 	/* line 1: where the time went */
@@ -115,7 +116,7 @@ struct slot {
 	__u64 run_delay;   /* the kernel's sum of its runqueue waits at its last switch */
 	__u64 exec_ns;     /* the kernel's sum of its running time at its last switch-out; until then what seed_task() put here */
 	__u32 voluntary;   /* SLOT_COUNTS: the kernel's counts of its switches; */
-	__u32 involuntary; /* like all counts here, they wrap at 2^32 */
+	__u32 involuntary; /* like all counts of 32 bits here, they wrap */
 	__u64 cred;        /* address of the credentials by which in_scope and uid were decided: never followed */
 	__u32 waker_since; /* `wakeups` when the present waker's series of wakeups began */
 	__u8 in_scope;
@@ -224,7 +225,7 @@ struct cpu_slot {
 	__u64 hardirq_ns;    /* time that interrupts took from the threads that ran */
 	__u64 softirq_ns;    /* the same for softirqs, without those in ksoftirqd: they are its own time */
 	__u64 interrupts;
-	__u64 irq_charged;   /* sum of both at the last switch: the running thread lost the difference */
+	__u64 irq_charged;   /* hardirq_ns + softirq_ns at the last switch: the running thread lost what they grew by since */
 	__u64 irq_at;        /* last change of irq_depth */
 	__u32 irq_depth;
 	__u32 tickless;      /* set by user space: its timer may stop while it is busy */
@@ -246,7 +247,7 @@ struct cpu_slot {
 	__u64 stacks_skipped; /* long blocks beyond the budget */
 	__u64 counted_paid;  /* time up to which stacks of counted events are paid for */
 	__u64 counted_skipped; /* counted events beyond the budget */
-	__u64 minors_paid;   /* the same for stacks of minor page faults, apart so that major ones have theirs */
+	__u64 minors_paid;   /* as counted_paid, for minor page faults, which must not use up the budget of major ones */
 	__u32 fault_points;  /* events of minor page faults so far, */
 	__u32 fault_taken;   /* and which of FAULT_POINTS in a row is the one whose stack is taken */
 	__u64 was_since;     /* scratch of block_begin() */
@@ -305,8 +306,8 @@ struct shared {
 	__u32 stack_lines[2];   /* allocated in each half */
 	__u32 stack_entries[2];
 	__u32 moves_lost;    /* a move between cgroups could not be reported for lack of room */
-	__u64 free_files;    /* stack of free file ids, linked by next_free: the first one, 0: none; above it, in the upper
-			      * half, a number that each change raises, so that one that saw an earlier state fails */
+	__u64 free_files;    /* stack of free file ids, linked by next_free: the first one, 0: none; the upper half holds a number
+			      * that each change raises, so that a change from an earlier state fails */
 } __attribute__((aligned(64)));
 
 /* Entries of the slot map; user space may raise it before load. Slot 0 is never used: it means none. */
@@ -346,9 +347,8 @@ struct cgroup_event {
 #define CGROUPS_REPORTED_BITS 14
 
 /*
- * A thread's change of cgroup. Either another process moves a thread, or a whole process, which is all the kernel
- * reports (@slot 0); or a thread, asleep or not, is found in another cgroup or scope than its slot says: @was is the
- * slot's content up to then.
+ * A move to another cgroup. @slot is 0 if a thread, or a whole process, was moved: the kernel reports no more than that. Otherwise
+ * a thread, asleep or not, was found in another cgroup or scope than its slot says: @was is the slot's content up to then.
  */
 struct cgroup_move {
 	__u32 slot;

@@ -3,9 +3,9 @@
 #define SYSTOP_BPF_STACK_BPF_H
 
 /*
- * Takes stacks, gives equal ones the same id, and reports them to user space through a ring of events on each CPU. A
- * kernel stack of 10 frames costs 1.3 us, a user stack 2 us and 0.04 us per frame: only samples and long blocks have
- * stacks, and blocks only within a budget.
+ * Takes stacks, gives equal ones the same id, and reports them to user space through a ring of events on each CPU. A kernel stack
+ * of 10 frames costs 1.3 us, a user stack 2 us and 0.04 us per frame: only samples, long blocks and counted events have stacks,
+ * the latter two within budgets.
  */
 
 #include "area.bpf.h"

@@ -24,8 +24,8 @@
 /* Stands for frames left out in the middle of a deep stack. */
 #define FRAME_GAP FRAME_ANONYMOUS
 
-/* Longest user stack kept; of deeper ones the innermost frames and STACK_OUTER outermost ones are kept. The walk
- * ends after STACK_STEPS_MAX frames. */
+/* Longest user stack kept; a deeper one keeps its innermost frames and its STACK_OUTER outermost ones. The walk ends after
+ * STACK_STEPS_MAX frames. */
 #define STACK_USER_MAX 256
 #define STACK_OUTER 32
 #define STACK_STEPS_MAX 2048
@@ -67,7 +67,7 @@ static inline void stack_hash_end(__u64 *hash, __u32 *check, __u32 tgid, __u8 en
  */
 #define STACK_ID_BITS 28
 #define STACK_INDEX_BITS 16       /* for hosts of up to 128 CPUs */
-#define STACK_INDEX_BITS_MOST 19  /* for 1,024 CPUs and more: one more for each doubling */
+#define STACK_INDEX_BITS_MOST 19  /* for more than 512 CPUs: one bit more for each doubling */
 #define STACK_GENERATION_MAX(index_bits) ((1U << (STACK_ID_BITS - (index_bits))) - 1)
 #define STACK_HALF(index_bits) (1U << (index_bits)) /* entries */
 #define STACK_PROBES 16

@@ -127,9 +127,9 @@ static __always_inline int unwind_places(struct unwind *u, bool anywhere)
 	return next;
 }
 
-/* By frame pointers: where there is no table, or a gap in it. @may_end: this may be the outermost frame: by the ABI
- * its frame pointer is 0, but code without frame pointers keeps anything in that register, also the address of two zeros:
- * rule.more, which tables' rules of this kind do not use, keeps them from counting as a root. */
+/* By frame pointers: where there is no table, or a gap in it. @may_end: this may be the outermost frame, whose frame pointer is 0
+ * by the ABI. If not, code without frame pointers may keep anything in that register, even the address of two zeros: rule.more,
+ * which rules of this kind in tables do not use, keeps those from counting as a root. */
 static __always_inline int unwind_by_fp(struct unwind *u, bool may_end)
 {
 	__u64 bp = u->bp;
@@ -148,8 +148,8 @@ static __always_inline int unwind_by_fp(struct unwind *u, bool may_end)
 	return unwind_places(u, false);
 }
 
-/* unwind_cfa - after u->deref was read, which is code in a frame without a table: requests the remaining places,
- * enum unwind_next. */
+/* unwind_cfa - after u->deref was read: the word that the CFA is computed from or, without a table (CFI_GAP), the code at u->pc.
+ * Requests the remaining places, enum unwind_next. */
 __weak __noinline int unwind_cfa(__u32 context)
 {
 	struct unwind *u = bpf_map_lookup_elem(&unwinds, &context);
@@ -169,7 +169,7 @@ __weak __noinline int unwind_cfa(__u32 context)
 	return unwind_places(u, true);
 }
 
-/* How to continue from the noted frame, by u->rule. */
+/* Returns how to continue from the noted frame by u->rule: enum unwind_next. */
 static __always_inline int unwind_rule(struct unwind *u)
 {
 	switch (u->rule.kind) {
@@ -227,7 +227,7 @@ __weak __noinline int unwind_note(__u32 context)
 		return UNWIND_END;
 	addr = u->leaf ? u->pc : u->pc - 1; /* the call itself, not the instruction after it */
 	nr = u->nr;
-	if (!u->pc) { /* the caller of a root; with a frame pointer left, the walk did not follow real frames */
+	if (!u->pc) { /* the caller of a root; if a frame pointer is left, the walk did not follow real frames */
 		u->end = u->bp || (u->rule.kind == CFI_FP && u->rule.more) ? STACK_TRUNCATED : STACK_COMPLETE;
 		return UNWIND_END;
 	}
@@ -263,7 +263,7 @@ __weak __noinline int unwind_note(__u32 context)
 	u->nr = nr + 1;
 	stack_hash(&u->hash, &u->check, f);
 
-	/* A trampoline calls the interpreter; JITs' code mostly calls its own, and is not read. */
+	/* A trampoline calls the interpreter, which is in a file; code of JITs mostly calls its own, and is not read then. */
 	if (TRAMPOLINES && f & FRAME_ANONYMOUS && callee_in_file) {
 		u->rule.kind = CFI_GAP;
 		u->deref_at = u->pc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What threads used so far, read for the refresh: user space runs the program with a list of slots. Threads are reached
- * by the address in their slot, which is followed as in a view (view.bpf.h): the answer counts only if the slot has
- * the address afterwards as well, since a thread's memory is freed after its last switch, which takes it away.
+ * What threads used so far, read for the refresh: user space runs the program with a list of slots. Threads are reached by the
+ * address in their slot, which is followed as in a view (view.bpf.h): the answer counts only if the slot has the address
+ * afterwards as well, since a thread's memory is freed only after its last switch, which clears the address.
  */
 
 #include "maps.bpf.h"

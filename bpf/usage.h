@@ -15,7 +15,7 @@ struct usage_io {
 	__u64 write_bytes; /* pages that it made dirty, and direct writes */
 };
 
-/* Threads that one run of the program reads. */
+/* The most threads that one run of the program reads. */
 #define USAGE_BATCH 4096
 
 /* Memory of the process, in pages: the kernel's counters, to which each CPU adds its changes in batches (see
@@ -29,7 +29,7 @@ struct usage_memory {
 /* A requested thread, and the answer. */
 struct usage {
 	__u32 slot;
-	__u32 read;        /* whether it was there: a dead thread's is in its slot */
+	__u32 read;        /* whether the thread was there; if it is dead, its usage is in its slot */
 	struct usage_io io;
 	struct usage_memory memory;
 };

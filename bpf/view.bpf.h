@@ -26,7 +26,7 @@ static __always_inline struct task_struct *task_view(struct task_struct *t)
 	return has_rdonly_cast ? bpf_rdonly_cast(t, bpf_core_type_id_kernel(struct task_struct)) : t;
 }
 
-/* For VIEW_FIELD(), of an object known by its address only. */
+/* A view of an object that is known only by its address, for VIEW_FIELD(). */
 #define VIEW(p) (has_rdonly_cast ? (typeof(p))bpf_rdonly_cast(p, bpf_core_type_id_kernel(typeof(*(p)))) : (p))
 
 /* A field of a VIEW(): 1 ns, or 15 ns without the cast. */

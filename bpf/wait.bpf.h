@@ -21,7 +21,7 @@ extern const volatile __u64 away_ns; /* smaller of wait_ns and AWAY_NS: anything
 
 /* A thread that ran earlier is reported if it accounts for at least one part in this many of the wait. */
 #define WAIT_WORTH_PART 8
-/* Of runs shorter than one part in this many, half of the remembered ones together are not worth it. */
+/* Shorter runs than one part in this many are skipped: half of all remembered runs, if that short, are not worth it together. */
 #define WAIT_SHORT_PART (WAIT_WORTH_PART * WAIT_RUNS / 2)
 
 /*
@@ -43,7 +43,7 @@ static __always_inline bool wait_afford(struct cpu_slot *c, __u64 now)
 	return true;
 }
 
-/* Whether one more thread can be named for a wait: that leaves half of the budget to other waits. */
+/* Whether one more thread can be named for a wait. Half of the budget is kept for other waits. */
 static __always_inline bool wait_afford_share(struct cpu_slot *c, __u64 now)
 {
 	if (c->waits_paid + WAIT_BURST_NS / 2 > now)
@@ -93,7 +93,7 @@ __weak __noinline int wait_ran(struct cpu_slot *c, __u32 slot, __u64 since, __u6
 	return 0;
 }
 
-/* Adds @ns of the CPU's long run number @i, the newest one is 1, to its thread's share. Returns 0: there is no share left. */
+/* Adds @ns of the CPU's long run number @i (1: the newest) to its thread's share. Returns 0: there is no share left. */
 __weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 ns)
 {
 	struct wait_share *share;
@@ -117,8 +117,8 @@ __weak __noinline int wait_share(struct cpu_slot *c, __u32 i, __u64 ns)
 	return 0;
 }
 
-/* Charges a wait of slot @index to a share of at least @least ns; @left ns are not charged yet. A thread that has ended, and whose
- * slot was read since, is not named. Returns what is left then. */
+/* Charges part of a wait of slot @index to share @i, if that is at least @least ns; @left: ns of the wait not charged yet. A
+ * thread that has ended, and whose slot was read since, is not named. Returns the ns still not charged. */
 __weak __noinline __u64 wait_emit_share(struct cpu_slot *c, __u32 index, __u32 i, __u64 least, __u64 left)
 {
 	struct wait_event e = { .slot = index, .kind = WAIT_EVENT_BEHIND };
@@ -140,9 +140,9 @@ __weak __noinline __u64 wait_emit_share(struct cpu_slot *c, __u32 index, __u32 i
 }
 
 /*
- * Charges the rest of a wait to earlier long runs on this CPU: @e has the thread that had it last, which gets its own, and other
- * threads that had at least 1 / WAIT_WORTH_PART of the wait get theirs. The wait began at @start. @charged: ns at the end of the
- * newest run that are already charged.
+ * Charges the rest of a wait, @e->b, to earlier long runs on this CPU: those of @e->by, which had the CPU last, are added to
+ * @e->a; other threads that ran for at least 1 / WAIT_WORTH_PART of the wait get an event each. The wait began at @start.
+ * @charged: ns at the end of the newest run that are already charged.
  */
 static __always_inline void wait_emit_before(struct cpu_slot *c, struct wait_event *e, __u64 start, __u64 wait, __u64 charged)
 {
@@ -208,7 +208,7 @@ __weak __noinline int wait_emit(struct cpu_slot *c, struct slot *in, __u32 index
 		e.a = in->throttled_ns - c->was_throttled;
 		e.b = wait - e.a;
 	} else if (by || !c->current_idle ||
-		   /* It stood in the runqueue of another CPU, and an idle one took it: it was not woken. */
+		   /* The thread stood in another CPU's runqueue, and an idle CPU took it: it was not woken. */
 		   (c->was_state == SLOT_RUNQUEUE && c->was_moved && c->was_since != in->born_ns)) {
 		e.kind = WAIT_EVENT_BEHIND;
 		e.by = by;

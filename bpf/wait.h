@@ -14,7 +14,7 @@
 #define WAIT_DEFAULT_NS 100000
 #define WAIT_LEAST_NS 10000
 
-/* Sleeps and D states from this many ns on are counted in histograms. */
+/* Sleeps and D states of at least this many ns are counted in histograms. */
 #define AWAY_NS 65536
 
 enum wait_event_kind {
@@ -45,7 +45,7 @@ _Static_assert(sizeof(struct wait_event) == 32, "half a cache line");
 #define WAIT_RUN_NS 50000
 /* Threads among these to which one wait can be charged: the one that had the CPU last, and others. */
 #define WAIT_SHARES 4
-/* Runs that are skipped in a row: where more are short, or of other threads, no thread is the reason for the wait before them. */
+/* The most runs skipped in a row: if more are short, or of other threads, no thread is the reason for the wait before them. */
 #define WAIT_SKIPS 3
 
 struct wait_run {

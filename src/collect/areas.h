@@ -10,16 +10,17 @@ struct areas;
 struct health;
 struct online;
 
-/* areas_new - creates the area (area.h) of each online CPU, and puts it into the map of areas. @online: borrowed. NULL:
- * out of memory. */
+/* areas_new - creates no area (area.h) yet: areas_follow() does. @map_fd: the map of areas; borrowed, as is @online. NULL: out of
+ * memory. */
 struct areas *areas_new(int map_fd, const struct online *online);
 void areas_free(struct areas *a);
 
-/* areas_follow - creates the areas of CPUs that came online. Returns 0 or -errno: those that are missing are tried again at
- * the next call. */
+/* areas_follow - creates the missing areas of online CPUs, and puts them into the map. Returns 0 or -errno: those that are still
+ * missing are tried again at the next call. */
 int areas_follow(struct areas *a);
 
-/* areas_list - by possible CPU, NULL: it was never online. Neither the list nor the areas ever move. */
+/* areas_list - by possible CPU, NULL: it was never online, or its area could not be created. Neither the list nor the areas ever
+ * move. */
 struct cpu_area *const *areas_list(const struct areas *a);
 
 /* areas_bytes - total size. */

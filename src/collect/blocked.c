@@ -17,15 +17,15 @@
 #include "model/sample.h"
 #include "util/clock.h"
 
-/* Timeout for all threads of a request. A thread whose memory does not answer has its user stack requested no more. */
+/* Timeout for all threads of a request. If a thread's memory does not answer, its user stack is not requested again. */
 #define PEEK_TIMEOUT_NS 1000000000ULL
 
 /* Maximum number of threads in a request: 33 us each. */
 #define ASK_MAX 1024
 
-/* A thread whose stack was cut is read this often, at this interval: the unwind tables of its files are made
- * meanwhile. On a busy host that takes longer: then it is read once more after each tick in which tables arrived, until
- * it was read READS_MAX times. */
+/* A stack that was cut is read again, TRIES_MAX times in all and at this interval, as the unwind tables of its files are being
+ * made. On a busy host that takes longer: then the stack is read once more after each tick in which tables arrived, READS_MAX
+ * times in all. */
 #define TRIES_MAX 4
 #define AGAIN_NS 150000000ULL
 #define READS_MAX 24
@@ -39,7 +39,7 @@ struct known {
 	struct block *block;
 	bool without_user;
 	bool waits_for_tables; /* is in the list of cut stacks */
-	bool unasked;          /* is in no list: they had no room, or were shed */
+	bool unasked;          /* is in no list: the lists had no room, or stacks are shed */
 	uint8_t reads;         /* how often its stack was read and cut */
 };
 
@@ -256,7 +256,7 @@ static void leave(struct blocked *b, const uint32_t *list, uint32_t *nr)
 	*nr = 0;
 }
 
-/* Until there is room for the collector again. */
+/* Empties all lists, while stacks are shed: the threads are requested again afterwards. */
 static void leave_all(struct blocked *b)
 {
 	for (uint32_t i = 0; i < b->nr_cut; i++)

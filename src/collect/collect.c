@@ -65,8 +65,8 @@ struct instant {
 	struct timespec wall;
 };
 
-/* Captures the host at one instant; again if others had our CPU meanwhile. With very many threads this would happen each
- * time, as it takes long: then it is done once. */
+/* Captures the host at one instant; again if systop lost its CPU meanwhile. With very many threads capturing takes so long that
+ * this would happen each time: then it is done once. */
 #define CAPTURE_TRIES 3
 #define CAPTURE_AWAY_NS 100000
 #define CAPTURE_QUICK_NS 2000000

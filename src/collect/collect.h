@@ -59,7 +59,7 @@ struct collect_options {
 };
 
 /*
- * collect_new - loads the BPF programs, attaches them and enters the existing threads.
+ * collect_new - loads the BPF programs, attaches them and enters the existing threads. @o: borrowed for this call.
  * @model, @cgroups: borrowed for the collector's life
  * Returns NULL after fail() has reported the reason.
  */
@@ -106,7 +106,7 @@ void collect_files(struct collect *c, collect_file *report, void *arg);
 typedef bool collect_forget(void *arg, const uint32_t *ids, size_t nr);
 void collect_files_age(struct collect *c, collect_forget *forget, void *arg);
 
-/* collect_table - passes the unwind table of a file from the symbols helper: see unwind_tables_read().
+/* collect_table - passes the unwind table of a file from the symbols helper: see unwind_tables_read(); -EBADF: @fd is not sealed.
  * collect_table_wanted - the next file from @from on whose table must be made again; 0: none. */
 int collect_table(struct collect *c, uint32_t file, int fd);
 uint32_t collect_table_wanted(struct collect *c, uint32_t from);
@@ -123,11 +123,10 @@ int collect_blocked_fd(const struct collect *c);
 void collect_blocked_work(struct collect *c);
 uint32_t collect_blocked(const struct collect *c);
 
-/* collect_memory_facts - of a process, or, with @tgid 0, of a cgroup; asks for them. NULL: not known yet. */
+/* collect_memory_facts - of a process, or, with @tgid 0, of a cgroup; requests them. NULL: not known yet. */
 const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, const struct cgroup *cgroup);
 
-/* collect_package - the package with the debug information of the file @path, "": there is none; asks for it. NULL: not known
- * yet.
+/* collect_package - the package with the debug information of the file @path, "": there is none; requests it. NULL: not known yet.
  * collect_facts_work - takes the answers to both; call it now and then. Returns whether to draw the screen: see facts_work(). */
 const char *collect_package(struct collect *c, const char *path, const struct file_key *key);
 bool collect_facts_work(struct collect *c);
@@ -135,8 +134,8 @@ bool collect_facts_work(struct collect *c);
 /* collect_memory_want - see slots_want_memory(). */
 void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr);
 
-/* collect_commands_want - the command lines of these processes are needed now: those that were not read for two seconds
- * are. collect_commands_fd - readable when collect_commands_work() has something to do; call that now and then
+/* collect_commands_want - the command lines of these processes are needed now: requests those that were not read for two seconds.
+ * collect_commands_fd - readable when collect_commands_work() has something to do; call that now and then
  * regardless. It returns true if command lines have changed. */
 void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr);
 int collect_commands_fd(const struct collect *c);
@@ -161,8 +160,8 @@ void collect_sample_rate(const struct collect *c, long *start, long *now);
 
 /* collect_rings - the recorder's rings. collect_hold_rings - @held: they and their stacks stay, also above a limit.
  * collect_stop_rings - nothing is recorded any more; what is recorded stays.
- * collect_cpus - mapped, one per possible CPU; collect_cpus_fd - fd of their map. collect_cpu_now - how many slots the CPU's
- * ring has had so far, and the thread on the CPU: 0: idle, -1: unknown. */
+ * collect_cpus - mapped, one per possible CPU, of which there are collect_nr_cpus(); collect_cpus_fd - fd of their map.
+ * collect_cpu_now - how many slots the CPU's ring has had so far, and the thread on the CPU: 0: idle, -1: unknown. */
 const struct rings *collect_rings(const struct collect *c);
 void collect_hold_rings(struct collect *c, bool held);
 void collect_stop_rings(struct collect *c);

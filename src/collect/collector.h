@@ -113,9 +113,9 @@ struct collector {
 	void (*close)(struct collect *c);
 
 	/* due - every 250 ms: whether something should not wait for the next tick, which may come a second later. It touches
-	 * little memory: after 250 ms none of ours is in a cache. If any row is due, and once a second: grow, then follow and
-	 * drain, of all rows; these two also before each tick. follow - notices changes; @changed: the online CPUs changed.
-	 * drain - reads what the programs wrote, before slots of dead threads are reused. 0 or -errno. */
+	 * little memory: none of systop's is in a cache after 250 ms. If any row is due, and at least once a second, grow, then
+	 * follow and drain of all rows are called; follow and drain also before each tick. follow - notices changes; @changed: the
+	 * online CPUs changed. drain - reads what the programs wrote, before slots of dead threads are reused. 0 or -errno. */
 	bool (*due)(const struct collect *c);
 	void (*grow)(struct collect *c);
 	int (*follow)(struct collect *c, bool changed);

@@ -49,7 +49,7 @@ const struct collector collector_faults = {
  */
 static const uint64_t periods[] = { 29, 31, 37, 41 };
 
-/* Events of a CPU that make it change before the next tick: 2,000 faults in 250 ms. */
+/* Events of a CPU after which the period changes before the next tick: 2,000 faults in 250 ms. */
 #define POINTS_DUE (8 * FAULT_POINTS)
 
 static int minors_attach(struct collect *c)

@@ -32,7 +32,7 @@
 #define OLD_STACKS_BYTES (32ULL << 20)
 #define OLD_STACKS_BYTES_CPU (1ULL << 20)
 
-/* Their stacks are kept for this much longer: systop may notice late that a recording is over. */
+/* Stacks of the window are kept for this much longer: systop may notice late that a recording is over. */
 #define LATE_S 30
 
 /* For how long the recorder's events refer to stacks and files, 0: nothing is recorded. */
@@ -328,7 +328,7 @@ static void files_configure(struct systop *skel, struct load *l)
 	bpf_map__set_max_entries(skel->maps.files_asked, maxima()->files);
 }
 
-/* Without the maple tree no files are found; before 6.1 a sampler accepts only maps of this kind. */
+/* Without the maple tree no files are found; before 6.1 a sampler accepts only preallocated hashes. */
 static void files_suit(struct systop *skel, const struct btf *btf)
 {
 	skel->rodata->mappings_known = probe_found(btf, PROBE_MAPLE_TREE);

@@ -31,7 +31,7 @@
 #define AGAIN_NS 2000000000ULL
 #define BIRTH_NS 1000000000ULL
 
-/* If these programs were started, the ring is read before the next tick: they fill a fifteenth of it at most. */
+/* If this many programs were started, the ring is read before the next tick: they fill a fifteenth of it at most. */
 #define STARTED_DUE 512
 
 /* A process that held up a helper is left alone until that helper has ended, and for at least this long. */
@@ -132,7 +132,7 @@ static bool is_kernels(const struct process *p)
 	return p->flags & PF_KTHREAD;
 }
 
-/* Kernel workers say what they work on. A new one has its name before it has its flag, which is read at its birth. */
+/* Kernel workers show what they work on. A worker's flags are read at its birth, when it has its name, but not yet its flag. */
 static bool has_command(const struct process *p)
 {
 	return !is_kernels(p) || p->flags & PF_WQ_WORKER || !strncmp(p->comm, "kworker/", 8);

@@ -35,8 +35,8 @@ struct commands_options {
 struct commands *commands_new(const struct commands_options *o);
 void commands_free(struct commands *c);
 
-/* commands_drain - reads which programs were started, while the threads' slots are theirs. 0 or -errno. commands_due -
- * whether that should be done now, as there are many; ask every 250 ms. */
+/* commands_drain - reads which programs were started, while the threads' slots are theirs. Returns their number, or -errno.
+ * commands_due - whether that should be done now, as there are many; ask every 250 ms. */
 int commands_drain(struct commands *c);
 bool commands_due(const struct commands *c);
 

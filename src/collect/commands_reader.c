@@ -12,7 +12,7 @@ static void answer(int socket, struct commands_answer *a)
 	helper_send(socket, a, offsetof(struct commands_answer, text) + a->len, -1);
 }
 
-/* The answers may exceed the socket's buffer: it waits until they are read. */
+/* Sends the answers, and waits until they are read if they exceed the socket's buffer. */
 static void read_all(int socket, const struct commands_request *r)
 {
 	static struct commands_answer a;

@@ -44,7 +44,7 @@ struct files {
 	uint32_t recorded_s;    /* see files_work() */
 	uint32_t *ids;          /* ids in progress, without keys: */
 	size_t nr, needed;      /* the first ones turned out to be needed, */
-	size_t done;            /* and those before this one are done */
+	size_t done;            /* and all before this index are done */
 	uint64_t *marks;        /* a bit per id that stacks in use contain */
 	struct file_key *keys;  /* of all files, during a search, */
 	uint32_t *values;       /* their ids, */

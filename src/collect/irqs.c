@@ -21,8 +21,8 @@
 /* Each active source is looked at once in this many ticks: its line may have been given to another device. */
 #define LOOK_TICKS 16
 
-/* A source whose lines are gone is given to another one after this time without interrupts, the longest window of a
- * trace, and after HISTORY_TICKS: no refresh of the past and no trace then shows them by the new name. */
+/* A source whose lines are gone is given to another line after this time without interrupts, the longest window of a trace, and
+ * after HISTORY_TICKS: then no past refresh and no trace shows the old lines by the new name. */
 #define AGE_NS 600000000000ULL
 
 /* Shown values of all CPUs. */
@@ -50,7 +50,7 @@ struct irqs {
 	bool named[IRQ_SOURCES];
 	int numbers[IRQ_SOURCES];
 	struct shown shown[IRQ_SOURCES];
-	/* nr_cpus per source: those of a source that never occurs are never touched. */
+	/* [source * nr_cpus + cpu]: memory of a source that never occurs is never touched. */
 	struct on_cpu *cpu_shown, *cpu_captured;
 	struct captured captured[IRQ_SOURCES];
 	struct {

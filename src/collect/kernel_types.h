@@ -11,8 +11,8 @@ struct btf;
 const struct btf *kernel_types(void);
 void kernel_types_forget(void);
 
-/* kernel_type - the id of the first type of that name and kind, 0: there is none. Of the types above, it looks at those of
- * that kind only. */
+/* kernel_type - the id of the first type of that name and kind, 0: there is none. Of the types that kernel_types() returned, it
+ * looks only at those of that kind. */
 __u32 kernel_type(const struct btf *btf, const char *name, __u32 kind);
 
 #endif

@@ -35,7 +35,7 @@ static int controller_read(const char *controller)
 	return HIERARCHY_NONE;
 }
 
-/* A scope needs them at each refresh, when the types have been forgotten. */
+/* The numbers are kept: a scope needs them at each refresh, when the types have been forgotten. */
 int controller_ssid(const char *controller)
 {
 	static struct {
@@ -144,9 +144,8 @@ static const char *less_of(int attempt)
 	return NULL;
 }
 
-/* Loads fewer programs if the kernel refuses some: an iterator that may sleep came with 5.19, and lockdown
- * "confidentiality" stops programs from reading arbitrary memory. Then there are no stacks, and a thread keeps the name
- * it was born with. */
+/* Loads fewer programs if the kernel refuses some: an iterator that may sleep came with 5.18, and lockdown "confidentiality" stops
+ * programs from reading arbitrary memory. Then there are no stacks, and a thread keeps the name it was born with. */
 int load_programs(struct systop **skel, struct load *l, struct load_report *report)
 {
 	int err = -ENOMEM;

@@ -13,7 +13,7 @@
 #include "slot.h"
 #include "util/file.h"
 
-/* If more are moved at once, all threads are read. */
+/* If more threads or processes are moved at once, all threads are read. */
 #define MOVES_MAX 64
 
 /* Moved threads and processes. */

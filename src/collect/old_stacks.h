@@ -9,8 +9,8 @@
 struct old_stacks;
 
 /*
- * Contents of halves of the dictionary that have been cleared, for as long as the recorder's slots may have ids of
- * them: @window_ns. A stack that was in several halves is kept once. Above @max_bytes the oldest are dropped early.
+ * old_stacks_new - keeps the contents of halves of the dictionary that have been cleared, for as long as the recorder's slots may
+ * have ids of them: @window_ns. A stack that was in several halves is kept once. Above @max_bytes the oldest are dropped early.
  * NULL: no memory.
  */
 struct old_stacks *old_stacks_new(uint64_t window_ns, uint64_t max_bytes);

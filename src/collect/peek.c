@@ -58,7 +58,8 @@ static bool next_record(struct input *in, struct peek_answer *a)
 	return true;
 }
 
-/* The answers may exceed the socket's buffer: it waits until they are read. False: without all of them. */
+/* Sends the answers, and waits until they are read if they exceed the socket's buffer. False: the iterator did not give all of
+ * them. */
 static bool pass(int socket, int link)
 {
 	static struct input in;

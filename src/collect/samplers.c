@@ -52,8 +52,8 @@ struct samplers {
 	const struct online *online;
 	bool all, hardware;
 	bool mediated;   /* see pmu_is_mediated() */
-	bool counts;     /* events of a kind, */
-	uint64_t event;  /* PERF_COUNT_SW_*, else a time; */
+	bool counts;     /* runs the program at events of a kind, rather than at times: */
+	uint64_t event;  /* PERF_COUNT_SW_*, */
 	uint64_t period; /* one in this many */
 	uint64_t kind;   /* enum stack_kind */
 	int next;        /* CPU to try again first */

@@ -21,7 +21,7 @@ struct scope {
 	bool changed;                     /* the scope of threads is to be decided again */
 };
 
-/* scope_fill - sets the whole scope. 0 or -errno. scope_free - the memory of both. */
+/* scope_fill - sets the whole scope. 0 or -errno. scope_free - frees it, with its list of cgroups. */
 int scope_fill(struct scope *s, const struct collect_options *o);
 void scope_free(struct scope *s);
 
@@ -29,7 +29,8 @@ void scope_free(struct scope *s);
  * that are missing then are added at the next call. */
 int scope_set_cgroups(struct scope *s, const struct collect_cgroup *cgroups, size_t nr);
 
-/* scope_uncover - what gets this number from now on is not covered by -p or -t; those that are covered stay so. */
+/* scope_uncover - a process or thread that gets this number from now on is not covered by -p or -t; what is covered already stays
+ * so. */
 void scope_uncover(struct scope *s, uint32_t number, enum pid_scope how);
 
 #endif

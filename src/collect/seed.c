@@ -45,7 +45,7 @@ struct seed {
 	const struct slot *slots;
 	uint32_t max;
 	const struct shared *shared;
-	struct map tids;  /* of the slots up to */
+	struct map tids;  /* tid -> slot, of the slots up to */
 	uint32_t indexed;
 };
 

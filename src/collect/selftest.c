@@ -5,9 +5,9 @@
 #include "model/health.h"
 #include "unwind.h"
 
-/* Attempts with the tables of its files until it must work. */
+/* The unwinder must work within this many attempts that had the tables of all files of the stack. */
 #define TRIES_MAX 30
-/* All attempts, as a file may never get one. */
+/* The most attempts in all, as a file may never get a table. */
 #define ATTEMPTS_MAX 600
 
 /* recvmsg(), the starter's loop, main(), and its callers. */

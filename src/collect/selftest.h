@@ -22,15 +22,15 @@ struct selftest {
 		SELFTEST_NO_TABLE, /* or no unwind table covered it */
 		SELFTEST_NOT_POSSIBLE,
 	} result;
-	int tries, attempts;       /* those that count, and all */
+	int tries, attempts;       /* attempts that count, and all attempts */
 	int frames;                /* of the last attempt */
 };
 
-/* selftest_wanted - whether to read its stack once more. */
+/* selftest_wanted - whether to read the starter's stack once more. */
 bool selftest_wanted(const struct selftest *t);
 
-/* selftest_take - evaluates its stack. @files: UNWIND_FILES. Attempts without the unwind tables of all its files, which come
- * late on a busy host, do not count; if the unwinder still fails after TRIES_MAX others, tables are switched off. After
+/* selftest_take - evaluates the starter's stack. @files: UNWIND_FILES. Attempts without the unwind tables of all its files, which
+ * come late on a busy host, do not count; if the unwinder still fails after TRIES_MAX others, tables are switched off. After
  * ATTEMPTS_MAX it gives up. */
 void selftest_take(struct selftest *t, const struct peek_answer *a, const struct unwind_file *files, struct shared *shared);
 

@@ -145,8 +145,8 @@ void slot_take_longest(struct shown *shown, struct slot *slot, const struct slot
 		__atomic_compare_exchange_n(&slot->runq_max_ns, &now, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* The longest wait since the last time, including the one in progress; @h: those that ended. One that ended just before
- * a longer one was taken went with it: then only its place in the histogram is known. */
+/* The longest wait since the last time, including one in progress; @h: the waits that ended. A shorter one that ended just before
+ * slot_take_longest() took a longer one was lost with that: then only its place in the histogram is known. */
 static uint64_t show_longest(struct shown *shown, const struct slot *c, uint64_t at, const struct hist *h)
 {
 	uint64_t max = shown->longest_wait, since = c->state == SLOT_RUNQUEUE ? c->since : slot_woken(c);
@@ -185,8 +185,8 @@ static uint64_t take_back(struct values *v, uint32_t states, uint64_t owed)
 /*
  * Advances the shown sums to @now, which reach @early ns too far, and puts the growth into @v. A provisional wait that
  * turned out shorter would make a time shrink: the shown value stays, and the excess is deducted from the growth of
- * others. A switch that came while we read closed a state after the interval's end: the one that is not the present
- * one.
+ * others. A switch that came while the slot was read closed a state after the interval's end: @early is deducted from time on a
+ * CPU if the thread does not run now, from time off it otherwise.
  */
 static void show_sums(struct shown *r, const uint64_t now[SUM_COUNT], uint64_t early, bool runs, struct values *v)
 {

@@ -38,7 +38,7 @@ struct shown {
 	bool split_known;
 	uint64_t end;      /* end of the interval shown; the sums lack idle time since then */
 	uint64_t sums[SUM_COUNT];
-	uint64_t longest_wait; /* of those that ended since: see slot_take_longest() */
+	uint64_t longest_wait; /* of the waits that ended since, see slot_take_longest() */
 #define _(field, ...) typeof(((struct slot *)0)->field) field;
 	SLOT_COUNTS(_)
 #undef _
@@ -54,7 +54,7 @@ struct shown {
 /* What is kept of a slot between two ticks, apart from data that only active threads need. */
 struct reader {
 	struct life *life; /* NULL: the slot was not in use */
-	uint64_t end;      /* end of the time shown; if it rests, of that before: see struct resting_slot */
+	uint64_t end;      /* end of the time shown; does not advance while it rests, see struct resting_slot */
 	uint32_t wakeups;
 	uint32_t seq;
 	uint8_t idle;      /* asleep or stopped, and not woken: enum thread_state; otherwise 0 */
@@ -70,7 +70,7 @@ struct resting_slot {
 	uint32_t wakeups;
 };
 
-/* slots_used - the highest slot that was ever in use. When slots run out, CPUs that find this at once count too many. */
+/* slots_used - the highest slot that was ever in use, at most @max - 1: CPUs that find no slot at the same time count beyond it. */
 static inline uint32_t slots_used(const struct shared *shared, uint32_t max)
 {
 	uint32_t used = __atomic_load_n(&shared->slots_used, __ATOMIC_RELAXED);
@@ -106,7 +106,7 @@ void slot_io_unknown(struct model *m, bool unknown);
 /* slot_show_io - adds what it read and wrote since the last call. @io: so far, NULL: could not be read this time. */
 void slot_show_io(struct shown *shown, const struct usage_io *io, struct values *v);
 
-/* slot_show_memory - the process of the thread in slot @index has this memory at @at. */
+/* slot_show_memory - sets the memory of the process of the thread in slot @index, as of @at. */
 void slot_show_memory(const struct life *l, uint32_t index, const struct usage_memory *pages, uint64_t at);
 
 /* values_quiet - whether the thread did nothing, and nothing was done to it. */

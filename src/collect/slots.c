@@ -186,7 +186,7 @@ struct taken slots_taken(const struct slots *s, uint32_t index, const struct slo
 	taken.steal_ns = __atomic_load_n(&cpu->steal_seen, __ATOMIC_RELAXED);
 	taken.steal_ns = taken.steal_ns > charged && charged ? taken.steal_ns - charged : 0;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* If it left the CPU meanwhile, its own sums contain the time. */
+	/* If the thread left the CPU meanwhile, its own sums contain the time. */
 	return (__atomic_load_n(&cpu->current_slot, __ATOMIC_RELAXED) == index || !switches) &&
 			       __atomic_load_n(&cpu->switches, __ATOMIC_RELAXED) == switches
 		       ? taken

@@ -40,7 +40,7 @@ bool slots_any(const struct slots *s);
 /* slots_usage - where to read what threads used; borrowed. Without it, that is unknown. */
 void slots_usage(struct slots *s, struct usages *usages);
 
-/* slots_baseline - excludes the contents of the slots at @now (accounting clock) from later ticks. */
+/* slots_baseline - excludes the contents of the slots at @now (accounting clock) from later ticks. 0 or -errno. */
 int slots_baseline(struct slots *s, uint64_t now);
 
 /*
@@ -76,7 +76,7 @@ typedef int slots_moved_fn(void *arg);
 void slots_ask_moved(struct slots *s, slots_moved_fn *fn, void *arg);
 
 /* slots_life - the life of the thread in a slot, for ring events that can precede its first scan; NULL: unknown.
- * slots_shown_life - the same if it is in scope, otherwise NULL. @slots: for collectors that know no slots. */
+ * slots_shown_life - the same if it is in scope, otherwise NULL. @slots: a struct slots, untyped as collectors do not know it. */
 struct life *slots_life(void *slots, uint32_t index);
 struct life *slots_shown_life(void *slots, uint32_t index);
 

@@ -17,8 +17,8 @@
 /* A dead thread's slot that is inconsistent for this long, ns, stays so. */
 #define BROKEN_NS 2000000000ULL
 
-/* If more threads than these died, which take about 5 ms, they are harvested and shown before the tick; EARLY_SLICE of
- * them are shown between two reads of the clock. */
+/* If more than EARLY_MIN threads died, which take about 5 ms, they are harvested and shown before the tick; EARLY_SLICE of them
+ * are shown between two reads of the clock. */
 #define EARLY_MIN 2048
 #define EARLY_SLICE 64
 
@@ -55,7 +55,7 @@ int slots_moved(struct slots *s, uint32_t index, const struct slot *was, uint64_
 	/* Not of a thread that had the slot before: exec changes a thread's tid and start, but not its tgid. */
 	if (r->life->tgid != (pid_t)was->tgid || at <= r->end || s->nr_exited >= EXITED_MAX)
 		return 0;
-	/* Its second move in this interval. */
+	/* The thread's second move in this interval. */
 	if (s->shown[index].cgroup_id != was->cgroup_id || r->in_scope != was->in_scope) {
 		err = slots_identify(s, index, was);
 		if (err)
@@ -164,8 +164,8 @@ static int harvest_broken(struct slots *s, uint32_t index)
 /* Dead threads harvested between two reads of the clock: about 0.2 ms. */
 #define HARVEST_SLICE 64
 
-/* If these threads died, they are harvested before the next tick: those of four quarters of a second that are left must not
- * make it slow. */
+/* If this many threads died, they are harvested before the next tick: fewer, in each of four quarters of a second, do not make the
+ * tick slow. */
 #define DEAD_DUE (EARLY_MIN / 4)
 
 static uint32_t nr_dead(const struct slots *s)

@@ -60,7 +60,7 @@ struct slots {
 	struct resting_slot *resting;
 	struct shown *shown;
 	uint64_t captured_at;   /* time of the last slots_capture() */
-	uint32_t *active;       /* slots that it found to be shown; those without ACTIVE_QUIET have a capture each, in this order, */
+	uint32_t *active;       /* slots to be shown; those without ACTIVE_QUIET have a capture each, in this order, */
 	uint32_t nr_active;
 	struct capture *captures; /* up to CAPTURES_MAX */
 	uint32_t nr_captures;
@@ -128,9 +128,9 @@ static inline void stretch_add(struct stretch *to, const struct slot *slot, uint
 /* What is known without slots_usage(). */
 extern const struct usage_io unknown_io;
 
-/* slots_stretch - reads what the threads of @to used. slots_show_usage - adds to @v what the thread at place @at of it read
- * and wrote, and passes its process's memory to the model. If the thread ran since that was read, it is read again in the next
- * tick, even if it sleeps until then. slots_memory - reads the memory of processes none of whose threads ran. */
+/* slots_stretch - reads what the threads of @to used. slots_show_usage - adds to @v what the thread at place @at of @from read and
+ * wrote, and passes its process's memory to the model. If the thread ran since these were read, they are read again in the next
+ * tick, even if the thread sleeps until then. slots_memory - reads the memory of processes none of whose threads ran. */
 void slots_stretch(struct slots *s, struct stretch *to);
 void slots_show_usage(struct slots *s, const struct stretch *from, uint32_t at, const struct slot *copy, uint64_t now,
 		      struct values *v);
@@ -145,8 +145,8 @@ bool slots_elsewhere(const struct slots *s, uint32_t index, const struct slot *c
  * interrupts and the hypervisor took since then is not in it. */
 uint64_t slots_cpu_ns(const struct slots *s, uint32_t index, const struct slot *c, uint64_t at);
 
-/* slots_after - which events of a slot belong to a thread, or part of one, that is shown since @from: 0: all. Earlier ones
- * in this interval are of the slot's last thread, or of the part before a move. */
+/* slots_after - from when on events of a slot belong to a thread, or part of one, that is shown from @from on; 0: all do. Earlier
+ * ones in this interval are of the slot's last thread, or of the part before a move. */
 static inline uint64_t slots_after(const struct slots *s, uint64_t from)
 {
 	return from > s->since ? from : 0;
@@ -166,9 +166,9 @@ int slots_shown(struct slots *s, const struct collector_thread *t);
 /* slots_read_moved - passes threads that were moved, and those found to have moved, to slots_moved(). */
 int slots_read_moved(struct slots *s);
 
-/* slots_harvest_until - harvests threads that died up to @until, the end of a tick, so that no thread shows more than
- * the interval; UINT64_MAX: all, as far as there is time, see slots_harvest(). slots_show_exited - shows those that are
- * not shown yet. slots_forget_exited - call it after that. */
+/* slots_harvest_until - harvests threads that died up to @until, the end of a tick, so that no thread shows more than the
+ * interval; UINT64_MAX: all, unless time runs out, see slots_harvest(). slots_show_exited - shows those that are not shown yet.
+ * slots_forget_exited - call it after that. */
 int slots_harvest_until(struct slots *s, uint64_t until, uint64_t deadline);
 int slots_show_exited(struct slots *s, uint64_t now);
 void slots_forget_exited(struct slots *s);

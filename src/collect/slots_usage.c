@@ -117,7 +117,8 @@ void slots_memory(struct slots *s, uint64_t now)
 	memory_shown(s, now);
 	if (used > MEMORY_FEW && interval < MEMORY_AGE_NS / 2) {
 		look = used * interval / (MEMORY_AGE_NS * 3 / 4) + 1; /* all in 3/4 of the time, */
-		before = now > MEMORY_AGE_NS / 5 ? now - MEMORY_AGE_NS / 5 : 1; /* but not a process for each thread */
+		before = now > MEMORY_AGE_NS / 5 ? now - MEMORY_AGE_NS / 5 : 1; /* but a process only once, not for each of its
+										 * threads */
 	}
 	while (look && clock_ns(CLOCK_MONOTONIC) < until)
 		look -= memory_some(s, used, look, before, now);

@@ -16,7 +16,7 @@
 #include "util/format.h"
 #include "util/vec.h"
 
-/* If all CPUs together have these, they are read before the next tick: a quarter of one CPU's ring. */
+/* If all CPUs together have this many events, they are read before the next tick: a quarter of one CPU's ring. */
 #define EVENTS_DUE (STACK_EVENTS / 4)
 
 /* Limit of events that a tick shows: this many for each CPU, or PENDING_LEAST if that is more. At 99 Hz the longest interval has

@@ -69,7 +69,7 @@ void stacks_end(struct stacks *s);
 typedef int stacks_fn(void *arg, uint32_t id, const struct stack_entry *e, const uint64_t *frames);
 int stacks_each(const struct stacks *s, stacks_fn *fn, void *arg);
 
-/* stacks_hold - @held: those stay for longer, until it is called as often without. */
+/* stacks_hold - @held: stacks of the window are kept beyond it, until this has been called as often with false. */
 void stacks_hold(struct stacks *s, bool held);
 
 /* stacks_ends - how the user stacks of samples and blocks ended, by count, since the start. */

@@ -34,7 +34,7 @@ struct stacks {
 	uint32_t clear;        /* half to be cleared at a drain, + 1; 0: none */
 	uint32_t left;         /* its generation, */
 	uint64_t left_at;      /* and when it was left, CLOCK_MONOTONIC */
-	int held;              /* stacks of the window stay after it; 0: they do not */
+	int held;              /* stacks of the window are kept beyond it, see stacks_hold(); 0: they are not */
 	struct old_stacks *old;
 	uint32_t idle;         /* first pending event of an idle CPU, + 1; 0: none */
 	struct life *idle_life;

@@ -19,7 +19,7 @@
 /* Tables that no stack has needed for longer than this are dropped first. */
 #define COLD_S 5
 
-/* Otherwise others are dropped, at most once in this time: until then further files have no table. */
+/* If there are no such tables, others are dropped, at most once in this time: until then further files have no table. */
 #define HOT_NS 10000000000ULL
 
 /* Interval at which systop looks for files whose table was dropped or had no room. */
@@ -156,7 +156,7 @@ static bool drop(struct unwind_tables *t, const uint32_t *files, uint32_t nr)
 	return true;
 }
 
-/* They may get a table again. */
+/* Drops tables of files that may get one again. */
 static void evict(struct unwind_tables *t, const uint32_t *files, uint32_t nr)
 {
 	if (!drop(t, files, nr))

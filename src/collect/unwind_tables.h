@@ -13,9 +13,9 @@ struct health;
 struct unwind_tables;
 
 /*
- * The unwinder's tables in the memory that the programs read, filled from the symbols helper's output for each file.
- * When it is full, the least recently used tables make room, and are made again when their file is next seen; if all
- * are needed, the largest go first, and for longer.
+ * The unwinder's tables in the memory that the programs read, filled from the symbols helper's output for each file. When that
+ * memory is full, the least recently used tables make room, and are made again when their file is next seen; if all are needed,
+ * the largest go first, and for longer.
  */
 
 struct unwind_tables_memory {

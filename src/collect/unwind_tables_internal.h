@@ -41,8 +41,7 @@ bool tables_held(const struct unwind_tables *t, uint32_t file);
  * chunk (@t->starved). */
 int64_t tables_take_rows(struct unwind_tables *t, uint32_t nr);
 
-/* tables_take_rule - index of a rule among those of all files, for one more use: the file has to leave it. -ENOSPC: no
- * room. */
+/* tables_take_rule - index of a rule among those of all files, for one more use, which tables_leave() ends. -ENOSPC: no room. */
 int tables_take_rule(struct unwind_tables *t, const struct cfi_rule *rule);
 
 /* tables_leave - frees the room of a table, of @nr_pages pages from @first on, which no program reads. */

@@ -21,7 +21,8 @@
 /* Events between two reads of the clock. */
 #define DRAIN_EVENTS 256
 
-/* If all CPUs together have these, they are read before the next tick: what is left must not exceed that time. */
+/* If all CPUs together have this many events, they are read before the next tick, so that the tick can read the rest in
+ * DRAIN_NS. */
 #define EVENTS_DUE 64
 
 /* Events of a thread since the last tick, added up: one sum per distinct kind. */
@@ -44,7 +45,7 @@ struct thread {
 	uint32_t first;        /* of its sums: index + 1, 0: none */
 	uint32_t streak_since; /* start of the streak of wakings by one waker that was active at the last tick, */
 	uint32_t streak_reported;  /* and how many of its wakings are reported; 0: none, or its end is, too */
-	uint16_t turn;         /* how often its sums were taken: a thread that ends or moves in a tick leaves them to the slot */
+	uint16_t turn;         /* how often its sums were taken: later events of the slot get sums of their own */
 	bool streak_over;      /* another streak was active at the last tick, and the end of this one is not read yet */
 };
 
@@ -235,7 +236,7 @@ static bool is_over(uint64_t until)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) >= until;
 }
 
-/* Reads up to the initial head of the ring, or until the thread's CPU time is @until: then it returns 1. */
+/* Reads up to the initial head of the ring, or until systop's CPU time is @until: then it returns 1. */
 static int drain_cpu(struct waits *w, int cpu, uint64_t until)
 {
 	const struct wait_event *ring = w->mem.areas[cpu]->wait_events;
@@ -265,7 +266,7 @@ static int drain_cpu(struct waits *w, int cpu, uint64_t until)
 	}
 	if (err || *tail == head)
 		return err;
-	/* It cannot wait: slots of dead threads are reused after this. */
+	/* The rest cannot wait: slots of dead threads are reused after this. */
 	w->lost += head - *tail;
 	*tail = head;
 	return 1;

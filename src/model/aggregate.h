@@ -23,7 +23,7 @@ uint64_t tick_steal(const struct tick *t);
  * neither. */
 void values_split(struct values *v);
 
-/* values_split_by - the same, in the ratio @user to @known (0: nothing is known). */
+/* values_split_by - the same, where @user ns of @known ns (0: nothing is known) are user time. */
 void values_split_by(struct values *v, double user, double known);
 
 #endif

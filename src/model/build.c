@@ -259,7 +259,7 @@ const struct tick *model_end(struct model *m, const uint64_t loss[LOSS_COUNT], c
 	block_limits(n);
 	memcpy(n->tick.loss, loss, sizeof(n->tick.loss));
 	n->tick.self = *self;
-	/* A thread that has no slot is missing as long as it sleeps, which is not counted. */
+	/* A thread without a slot is missing even while it sleeps, when no loss is counted. */
 	n->incomplete = loss[LOSS_NO_SLOT] || loss[LOSS_NO_STORAGE] || loss[LOSS_UNLISTED] > m->unlisted;
 	m->unlisted = loss[LOSS_UNLISTED];
 	if (node_finish(n))

@@ -195,7 +195,7 @@ static const struct values *values_asleep(struct tick_node *n, uint32_t nr)
 	return v;
 }
 
-/* A process whose threads all did nothing has values of its own only if some were stopped. */
+/* A process whose threads all slept shares its values with others like it, unless it has more than ASLEEP_MAX. */
 static int add_resting_process(struct tick_node *n, const struct process_node *p)
 {
 	struct total *total = NULL;

@@ -24,8 +24,8 @@ struct checks {
 	int status; /* exit status that systop would have: enum exit_status */
 };
 
-/* check_add - adds a line to the table and JSON; check_reason, check_fix - of the last line. Texts are fit for a terminal.
- * When out of memory, a text is missing. */
+/* check_add - adds a line to the table and JSON; check_reason, check_fix - of the last line. Returns the line, valid until the
+ * next one is added. Texts are fit for a terminal. When out of memory, a text or the line is missing. */
 struct check_line *check_add(struct checks *c, const char *name, enum check_ok ok, const char *word, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 void check_reason(struct checks *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -79,8 +79,8 @@ struct part {
 	size_t from, to;
 };
 
-/* The name of a program in the argument at @from: after the folders and the mark of a login shell, up to a colon or
- * blank, which a title that the program gave itself follows. */
+/* The name of a program in the argument at @from: after the folders and the mark of a login shell, up to a colon or blank, as some
+ * programs set a title of their own. */
 static struct part name_in(const struct cmdline *c, size_t from)
 {
 	size_t end = from + strnlen(c->text + from, c->len - from);
@@ -96,7 +96,7 @@ static struct part name_in(const struct cmdline *c, size_t from)
 	return p;
 }
 
-/* Whether it is the name that the kernel has, which is cut. */
+/* Whether the part is the name that the kernel has, which is cut. */
 static bool is_name(const struct cmdline *c, const struct part *p, const char *comm, size_t len)
 {
 	size_t bytes = p->to - p->from;
@@ -104,7 +104,7 @@ static bool is_name(const struct cmdline *c, const struct part *p, const char *c
 	return len && (bytes < NAME_BYTES ? bytes : NAME_BYTES) == len && !memcmp(c->text + p->from, comm, len);
 }
 
-/* Whether it is a kernel worker's name, with what it works on. */
+/* Whether the text is a kernel worker's name, with what it works on. */
 static bool is_worker(const struct cmdline *c, const char *comm, size_t len)
 {
 	return len && len < c->len && !memcmp(c->text, comm, len) && strchr("-+", c->text[len]);

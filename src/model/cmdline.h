@@ -21,8 +21,8 @@ struct cmdline {
 	char text[];   /* and a NUL after it */
 };
 
-/* cmdline_new - of @len bytes as /proc/PID/cmdline has them, held once; @cut: there are more. NULL: out of memory.
- * cmdline_len - the length of such a text without empty arguments at its end. cmdline_bytes - its memory. */
+/* cmdline_new - of @len bytes as /proc/PID/cmdline has them, held once; @cut: there are more. NULL: out of memory. cmdline_len -
+ * the length of such a text without empty arguments at its end. cmdline_bytes - the memory that it takes. */
 struct cmdline *cmdline_new(const char *text, size_t len, bool cut);
 size_t cmdline_len(const char *text, size_t len);
 size_t cmdline_bytes(const struct cmdline *c);

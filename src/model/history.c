@@ -77,7 +77,7 @@ static void ends_drop(struct history *p, size_t nr)
 	memmove(p->ends, p->ends + nr, p->nr_ends * sizeof(*p->ends));
 }
 
-/* Drops those of ticks that are neither remembered nor of the recorder's window. */
+/* Drops the ends of ticks that are neither remembered nor of the recorder's window. */
 static void ends_forget(struct history *p, uint64_t now)
 {
 	size_t nr = 0;
@@ -201,8 +201,8 @@ void model_health(const struct model *m, struct health *h)
 		   is_short(p) ? "room for only " : "", p->next - p->first, early);
 }
 
-/* What only the recorder's window needs goes first, a quarter of it at a time, then the oldest ticks. A thread counts when
- * it is dropped from these, even if a held tick keeps its memory. */
+/* What only the recorder's window needs goes first, a quarter of it at a time, then the oldest ticks. nr_early counts a thread
+ * when it is dropped from these, even if a held tick keeps its memory. */
 static void make_room(struct model *m)
 {
 	struct history *p = m->history;
@@ -261,7 +261,7 @@ int history_remember(struct model *m, const struct tick_node *n)
 		p->ends_first = tick->seq;
 	if (!err)
 		err = VEC_PUSH(p->ends, p->nr_ends, p->ends_room, tick->boottime_ns);
-	if (err) { /* half a tick is none */
+	if (err) { /* an incomplete tick is not remembered */
 		history_clear(p, --p->next);
 		return err;
 	}

@@ -43,8 +43,8 @@ struct history {
 /* history_find - a remembered tick, NULL: it is not remembered. */
 const struct history_tick *history_find(const struct history *p, int64_t seq);
 
-/* Maximum size of a thread: length, life, flags, bitmap of its values and ticks, a varint for each; for each histogram
- * a bitmap of its slots, a varint for each. */
+/* Maximum size of an encoded thread: length, life, flags, bitmap of its values and ticks, a varint for each; for each histogram a
+ * bitmap of its slots, a varint for each. */
 #define ROW_CODEC_TICKED METRIC_COUNT /* the bit of its ticks */
 #define ROW_CODEC_KNOWN (ROW_CODEC_TICKED / 8 + 1)
 #define ROW_CODEC_MAX                                                                                                    \
@@ -53,7 +53,7 @@ const struct history_tick *history_find(const struct history *p, int64_t seq);
 /* row_codec_put - encodes what a thread did, at @at. Returns the end. */
 uint8_t *row_codec_put(uint8_t *at, const struct row *r);
 
-/* Decode a thread; row_codec_next - where the next one begins. */
+/* row_codec_life, row_codec_values - decode the thread at @at; row_codec_next - where the next one begins. */
 struct life *row_codec_life(const uint8_t *at);
 const uint8_t *row_codec_next(const uint8_t *at);
 void row_codec_values(const uint8_t *at, struct values *v);

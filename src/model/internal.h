@@ -21,7 +21,7 @@ struct process_node {
 	size_t ended_bytes;     /* of its command line, once it has ended, if it was shown */
 	struct levels levels;   /* as last read, */
 	uint64_t levels_at;     /* and when, in the caller's time; 0: not yet; */
-	uint32_t levels_by;     /* of this thread of it, in the caller's numbers */
+	uint32_t levels_by;     /* by which of its threads, in the caller's numbers */
 	uint32_t place;         /* of its levels in each tick */
 	uint32_t resting[2];    /* threads that are asleep, and stopped, see struct resting, */
 	uint32_t rests_at;      /* and its index there, if there are any */
@@ -38,8 +38,10 @@ struct life_node {
 	struct life_node *prev, *next; /* in the list of the living; next also in the list of the ended */
 	uint64_t mark;         /* the last build that met it */
 	uint32_t rests;        /* its index in the threads of struct resting, plus 1; 0: it is not there */
-	uint32_t from_us, to_us; /* its start in the first one, and its end in the last one, if it was moved then; otherwise 0 */
-	int64_t since;         /* when it continued a former life of the thread, as tick.awake_ns; 0: there is none */
+	uint32_t from_us, to_us; /* its start in tick `first` and its end in tick `last`, us, if it was moved in that tick;
+				  * otherwise 0 */
+	int64_t since;         /* when it took over from a former life of the thread, on the clock of tick.awake_ns; 0: there is
+				* none */
 	bool named;            /* a tick's waits name it */
 };
 
@@ -66,7 +68,7 @@ struct total {
 	uint32_t idle[STATE_COUNT];
 	enum thread_state state; /* of the most active thread */
 	bool exited;
-	bool moved;              /* these two are of threads that moved on within the tick */
+	bool moved;              /* state and exited are only of threads that moved on within the tick */
 	struct cgroup_limit limit;
 	struct levels levels;
 };
@@ -142,7 +144,7 @@ struct model {
 	size_t nr_places, places_room;
 	uint32_t nr_placed;      /* and all that were ever given */
 	struct map children;     /* tgid + 1 -> number of processes that have it as their parent */
-	bool bereaved;           /* some have lost their parent since the last search of all processes for these */
+	bool bereaved;           /* processes have lost their parent since all were last searched for such ones */
 	struct resting resting;
 	bool cmdlines_frozen;
 	uint64_t unlisted;       /* LOSS_UNLISTED up to the last tick */
@@ -151,7 +153,7 @@ struct model {
 	struct life_node *living;
 	struct life_list {
 		struct life_node *first, **end; /* oldest first */
-	} ended, unshown;        /* those that no tick shows are out of scope, and forgotten soon */
+	} ended, unshown;        /* unshown: shown by no tick as they are out of scope, and forgotten soon */
 	size_t nr_ended, nr_held; /* in ended; of these, the ones kept only by held ticks, */
 	size_t cmdline_bytes_held; /* and the part of cmdline_bytes_ended of processes that have no others */
 	uint64_t walks;          /* over the ended ones */
@@ -168,8 +170,8 @@ struct model {
 	int64_t awake_ns;        /* of the tick being built, or the newest */
 };
 
-/* threads.c. threads_forget - frees the ended lives, unless a tick shows them that is held, is remembered, is of the
- * recorder's window, or was remembered when a held one was built. Returns the number of the freed ones. threads_free - frees
+/* threads.c. threads_forget - frees the ended lives, except for those that are shown by a tick that is held, is remembered, is of
+ * the recorder's window, or was remembered when a held one was built. Returns the number of the freed ones. threads_free - frees
  * everything. */
 size_t threads_forget(struct model *m);
 void threads_free(struct model *m);
@@ -196,7 +198,7 @@ static inline struct row thread_row(struct life *l, enum thread_state state, boo
 	};
 }
 
-/* levels.c. levels_room - makes room for those of all processes: 0 or -ENOMEM. levels_of - of a process. levels_show - gives
+/* levels.c. levels_room - makes room for the levels of all processes: 0 or -ENOMEM. levels_of - of a process. levels_show - gives
  * processes, and their threads that did something, their levels. values_level, values_no_level - sets the levels of values, or
  * makes them unknown. */
 int levels_room(struct tick_node *n);
@@ -229,8 +231,8 @@ int node_cgroup(struct tick_node *n, struct cgroup *cgroup, const struct cgroup_
 int node_idle(struct tick_node *n, struct life *l, enum thread_state state);
 int node_finish(struct tick_node *n);
 
-/* resting.c. resting_add - a thread rests from now on: 0 or -ENOMEM; resting_remove - it does not any more, if it did.
- * resting_show - makes them the idle threads of the tick that is being built: 0 or -ENOMEM. */
+/* resting.c. resting_add - adds a thread that rests from now on: 0 or -ENOMEM; resting_remove - removes it, if it is there.
+ * resting_show - makes all of them the idle threads of the tick being built: 0 or -ENOMEM. */
 int resting_add(struct model *m, struct life_node *l, enum thread_state state);
 void resting_remove(struct model *m, struct life_node *l);
 int resting_show(struct tick_node *n);
@@ -238,9 +240,8 @@ int resting_show(struct tick_node *n);
 /* node_release - keeps its memory for another tick, unless it is that of a peak. */
 void node_release(struct tick_node *n);
 
-/* sample.c. blocks_forget - detaches the blocks of a life that is freed. blocks_move - the life that continues it has
- * the block that goes on, from @after_ns after the last tick's end on; what ticks showed of it stays the former
- * life's. */
+/* sample.c. blocks_forget - detaches the blocks of a life that is freed. blocks_move - gives the block in progress to @to, which
+ * continues life @from, as of @after_ns after the last tick's end; what ticks showed of the block stays with @from. */
 void blocks_forget(struct life *l);
 void blocks_move(struct model *m, struct life *from, struct life *to, uint64_t after_ns);
 /* model_stacks_forget - now and then frees the stacks that no tick shows; model_stacks_free - frees all. */

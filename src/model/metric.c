@@ -61,7 +61,7 @@ static bool is_name(const char *asked, const char *name, const char *unit)
 	return !asked[i] && (!name[i] || !strcmp(name + i, unit));
 }
 
-/* Voluntary and involuntary switches are known without that word. */
+/* Voluntary and involuntary switches are also found without "switches" in the name. */
 static const char *short_stem(enum metric_id m)
 {
 	const char *stem = metrics[m].stem;

@@ -24,7 +24,7 @@ enum metric_kind {
 	KIND_LEVEL,    /* how much there is at the end of the interval, shown as is: never added up */
 };
 
-/* Which rows have a level of their own; a thread's row shows its process' one. */
+/* Which rows have a level of their own; a thread's row shows that of its process. */
 enum level_of { LEVEL_OF_PROCESSES = 1, LEVEL_OF_CGROUPS = 2, LEVEL_OF_BOTH = 3 };
 
 /*

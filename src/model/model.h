@@ -55,8 +55,8 @@ struct life *model_life_leave(struct model *m, struct life *l);
  * model_life_end(). NULL when out of memory. */
 struct life *model_life_part(struct model *m, struct life *l, uint64_t after_ns, uint64_t cpu_ns);
 
-/* model_orphans - calls @fn for each process whose parent has ended since it became its parent, as far as its
- * threads' parents are known; if there are many, the rest follow at the next calls. Once for each parent. */
+/* model_orphans - calls @fn for each process whose parent has ended, or is not known yet, once for each parent. If there are many,
+ * the rest follow at the next calls. */
 typedef void orphan_fn(void *arg, pid_t tgid);
 void model_orphans(struct model *m, orphan_fn *fn, void *arg);
 
@@ -69,9 +69,8 @@ typedef void process_fn(void *arg, struct process *p, uint64_t start_ns);
 void model_processes_new(struct model *m, process_fn *fn, void *arg);
 
 /*
- * model_cmdline - the process has this command line from now on: @len bytes as /proc/PID/cmdline has them; @cut: it has
- * more. False: there was no room for it, see CMDLINES_BYTES; what it had before is forgotten. model_cmdline_bytes - the
- * memory of all.
+ * model_cmdline - sets the process's command line: @len bytes as /proc/PID/cmdline has them; @cut: it has more. False: there was
+ * no room for it, see CMDLINES_BYTES; the former one is forgotten. model_cmdline_bytes - the memory of all.
  */
 bool model_cmdline(struct model *m, struct process *p, const char *text, size_t len, bool cut);
 size_t model_cmdline_bytes(const struct model *m);
@@ -83,9 +82,8 @@ void model_freeze_cmdlines(struct model *m, bool frozen);
 #define CMDLINES_BYTES (64UL << 20)
 #define CMDLINE_SHORT 256
 
-/* model_levels - the levels of a thread's process at @at, in any time but 0, which model_levels_at() returns from then on;
- * NULL: reading them failed. @by: how the caller finds the thread again, for model_levels_by(). Ticks that exist do not
- * change. */
+/* model_levels - sets the levels of a thread's process; NULL: reading them failed. @at: the caller's time, not 0, for
+ * model_levels_at(); @by: how the caller finds the thread again, for model_levels_by(). Ticks that exist do not change. */
 void model_levels(const struct life *l, const struct levels *levels, uint64_t at, uint32_t by);
 uint64_t model_levels_at(const struct life *l);
 uint32_t model_levels_by(const struct process *p);
@@ -114,17 +112,17 @@ int model_thread(struct model *m, struct life *l, enum thread_state state, bool 
 int model_idle(struct model *m, struct life *l, enum thread_state state);
 void model_not_idle(struct model *m, struct life *l);
 
-/* model_cgroup - a cgroup of the shown hierarchy, depth first, with its levels (NULL: unknown); then those aside that have
- * a limit, or are below one that has. */
+/* model_cgroup - adds a cgroup with its levels (NULL: unknown): those of the shown hierarchy, depth first, then those aside that
+ * have a limit, or are below one that has. */
 int model_cgroup(struct model *m, struct cgroup *cgroup, const struct cgroup_limit *limit,
 		 const struct levels *levels);
 
+/* model_cpu, model_irq - add a CPU, or an active source of interrupts, to the tick being built. The others set what struct tick
+ * has under that name; without model_host() the host's memory and load are unknown. */
 int model_cpu(struct model *m, const struct cpu_values *cpu);
 int model_irq(struct model *m, const struct irq_values *irq);
-/* model_timers_unseen - sets tick.timers_unseen of the tick being built. */
 void model_timers_unseen(struct model *m);
 void model_pressure(struct model *m, const struct pressure pressure[PRESSURE_COUNT]);
-/* model_host - the host's memory and load; without it they are unknown. */
 void model_host(struct model *m, const struct host_state *host);
 void model_rss_error(struct model *m, const struct level_error *error);
 

@@ -55,9 +55,8 @@ static const uint8_t *get_hist(const uint8_t *at, struct hist *h, int first)
 	return at;
 }
 
-/* Length (2 bytes), life (8), state and exited (1), bitmap of the values that are not 0, each of those plus 1 (so
- * that VALUE_NA becomes 0), its ticks if there are any, for each histogram a bitmap of the slots that are not 0, and
- * those. */
+/* Length (2 bytes), life (8), state and exited (1), bitmap of the values that are not 0, each of those plus 1 (so that VALUE_NA
+ * becomes 0), its ticks if there are any, for each histogram a bitmap of the slots that are not 0, and their counts. */
 uint8_t *row_codec_put(uint8_t *at, const struct row *r)
 {
 	const struct ticked *ticked = &r->values->ticked;

@@ -176,7 +176,7 @@ static void add_ticks(struct row_history *h, struct model *m)
 	}
 }
 
-/* The map has only the last of the rows of a thread that was moved. */
+/* A thread that was moved has several rows, of which the map has only the last: copies that one's values to the others. */
 static void fill_repeated(const struct row_history *h)
 {
 	for (size_t i = 0; i < h->nr; i++) {

@@ -12,8 +12,8 @@
 #include "model/history.h"
 #include "util/vec.h"
 
-/* Ticks between searches for stacks that no tick shows any more, unless they take more than the past may, and this part of
- * it more than after the last search: those that a paused screen keeps are not looked at in each tick. */
+/* Stacks that no tick shows any more are searched for every FORGET_EVERY ticks. If all stacks together take more memory than the
+ * past may, growth by 1 / FORGET_PART of that is enough: stacks that a paused screen keeps cause no search in each tick. */
 #define FORGET_EVERY 16
 #define FORGET_PART 8
 
@@ -27,13 +27,13 @@ static size_t stack_bytes(const struct stack *s)
 	return sizeof(*s) + s->nr * sizeof(s->frames[0]);
 }
 
-/* The tick that a stack is used by now; between two ticks it is the next one. */
+/* The tick that uses a stack now: the one being built, or between two ticks the next one. */
 static uint64_t using(const struct model *m)
 {
 	return m->now ? m->seq : m->seq + 1;
 }
 
-/* Of the ticks that use a stack, only the last one counts its bytes, as dropping the others makes no room. */
+/* Only the last tick that uses a stack counts its bytes, as dropping the others makes no room. */
 static void stack_use(struct model *m, struct stack *s)
 {
 	struct history_tick *last = (struct history_tick *)history_find(m->history, s->seq);
@@ -147,8 +147,8 @@ static bool is_shown(const struct model *m, const struct block *b, int64_t oldes
 	return shown;
 }
 
-/* Frees the blocks that no tick shows; keeps the stacks of the others. They stay counted where they were used, as dropping ticks
- * does not free them. */
+/* Frees the blocks that no tick shows; keeps the stacks of the others. These stay counted at the tick that used them, as dropping
+ * ticks does not free them. */
 static void blocks_prune(struct model *m, int64_t oldest)
 {
 	struct block **at = &m->blocks_known, *b;
@@ -174,8 +174,8 @@ static void blocks_prune(struct model *m, int64_t oldest)
 	}
 }
 
-/* @oldest: remembered. A paused screen may have lists made from all ticks that were remembered when its own was built, but
- * not from those that came after it. */
+/* @oldest: the oldest remembered tick. A paused screen may have lists made from all ticks that were remembered when its own tick
+ * was built, but not from later ones. */
 static bool is_kept(const struct model *m, const struct stack *s, uint64_t oldest)
 {
 	bool kept = s->held || s->needed == m->seq || s->seq >= oldest;
@@ -192,7 +192,7 @@ static bool stacks_grew(const struct model *m)
 	return m->stack_bytes > max && m->stack_bytes - m->stack_bytes_kept > max / FORGET_PART;
 }
 
-/* Frees the stacks that no tick uses which is shown or remembered. */
+/* Frees the stacks that no shown or remembered tick uses. */
 void model_stacks_forget(struct model *m)
 {
 	uint64_t oldest = history_oldest(m->history);

@@ -27,7 +27,7 @@ struct stack {
 	uint8_t flags;   /* enum stack_flags */
 	uint32_t counted; /* for query/stack_quality.c only: the version of the names in `lacks`; 0: none yet */
 	uint64_t first, seq; /* for the model only: first and last tick that use it, */
-	uint64_t needed;     /* and the one before which a block with it was still shown */
+	uint64_t needed;     /* and the one before which a search last found it in a shown block */
 	uint32_t held;   /* for the model only: lists that hold it, see model_stack_hold() */
 	uint16_t lacks[STACK_LACKS]; /* number of its frames by what they lack for a name: enum frame_lack */
 	uint64_t frames[];
@@ -66,7 +66,7 @@ struct sample_set {
 	/* Calls @fn for each, until it returns other than 0, which is returned. */
 	int (*each)(void *arg, sample_fn *fn, void *fn_arg);
 	void *arg;
-	enum metric_id metric;  /* that was shown of them */
+	enum metric_id metric;  /* the metric that was shown */
 	uint64_t from_ns;       /* start of the time that they cover, CLOCK_REALTIME, */
 	uint64_t duration_ns;   /* and its length; 0: unknown */
 };
@@ -95,8 +95,8 @@ void model_files(const struct model *m, uint64_t *bits, uint32_t max);
 int model_sample(struct model *m, const struct stack_sample *s);
 
 /*
- * A block of a thread that has not come back yet, or had not at some tick: its stacks are read while it is blocked.
- * Times are on the clock of tick.awake_ns; those before the start are negative.
+ * A block of a thread that has not come back yet, or had not when some tick ended: its stacks are read while it is blocked. Times
+ * are on the clock of tick.awake_ns; those before the start are negative.
  */
 struct block {
 	const struct life *life;  /* NULL: no tick shows it any more */

@@ -391,8 +391,8 @@ static void life_end(struct model *m, struct life_node *n)
 	life_free(m, n);
 }
 
-/* Whether a held tick shows it, or one remembered when that was built: a paused screen may have lists made from all
- * of them. */
+/* Whether the life is shown by a held tick, or by one that was remembered when the held one was built: a paused screen may have
+ * lists made from all of them. */
 static bool is_held(const struct model *m, const struct life_node *n)
 {
 	for (const struct tick_node *t = m->held; t; t = t->next)
@@ -483,7 +483,7 @@ struct lives_asked {
 	void *arg;
 };
 
-/* The time @us after the start of the tick, or its end if that is 0; 0: not known. */
+/* The time @us after the tick's start, or its end if @us is 0; 0: unknown. */
 static uint64_t time_in(const struct model *m, uint64_t seq, uint32_t us)
 {
 	uint64_t began = us && seq > 1 ? history_end(m->history, seq - 1) : 0;

@@ -38,8 +38,8 @@ extern const char state_letters[STATE_COUNT];
 struct values {
 	uint64_t v[METRIC_COUNT]; /* in the metric's unit; VALUE_NA: unknown; for quantiles use row_value() */
 	struct hist hist[HISTS_OF_THREADS];
-	/* The kernel's ticks, ns, in threads whose split into user and kernel time was not known before: they stand for all of
-	 * these, also for those that ended without one. See values_split(). */
+	/* The kernel's ticks, ns, of threads whose split into user and kernel time was not known before. They stand for all such
+	 * threads, even those that ended without a tick. See values_split(). */
 	struct ticked {
 		uint64_t user, kernel;
 	} ticked;
@@ -87,18 +87,18 @@ static inline uint64_t cgroup_key(const struct cgroup *c)
 	return c->id | (uint64_t)c->aside << 63;
 }
 
-/* As it is now, also in past ticks: only the cgroup in its row is that of the tick. */
+/* A process as it is now, even in past ticks: only the cgroup in its row is that of the tick. */
 struct process {
 	pid_t tgid, ppid;
 	uint32_t uid;
 	char comm[16];             /* of the leader; raw bytes, NUL-terminated */
 	uint64_t start_ns;         /* of the thread by which it was first seen: PIDs are reused */
-	uint64_t cpu_ns;           /* of its threads, also of those that ended since systop began */
+	uint64_t cpu_ns;           /* time on a CPU of its threads, including those that ended since systop began */
 	struct cgroup *cgroup;     /* of the leader */
 	struct cgroup *limiter;    /* likewise, see struct life */
 	uint32_t flags;            /* of the leader: PF_* */
 	uint32_t execs;            /* for the collector only: programs that it ran since it was first seen */
-	bool whole;                /* for the collector only: the last of them had a short command line, which is known */
+	bool whole;                /* for the collector only: the last program had a short command line, which is known */
 	uint64_t asked_ns;         /* for the collector only: no new request for its command line before this time */
 	const struct cmdline *cmdline; /* the newest; NULL: unknown, or a kernel thread without */
 	const struct cmdline *frozen;  /* the one it had at model_freeze_cmdlines(), if that was another one; or NULL */
@@ -110,7 +110,7 @@ static inline const struct cmdline *cmdline_shown(const struct process *p)
 	return p->frozen ? p->frozen : p->cmdline;
 }
 
-/* In flags: a kernel thread, and one of them that works for others (linux/sched.h). */
+/* In flags (linux/sched.h): a kernel thread; a worker of a workqueue. */
 #define PF_KTHREAD 0x00200000
 #define PF_WQ_WORKER 0x00000020
 
@@ -292,7 +292,7 @@ struct self_cost {
 	uint64_t rss_bytes;
 	uint64_t bpf_ns;              /* estimated run time of the BPF programs in the interval */
 	uint64_t bpf_bytes;           /* memory of the BPF maps without the recorder's rings */
-	uint64_t recorder_bytes;      /* memory of those */
+	uint64_t recorder_bytes;      /* memory of the recorder's rings */
 	const char *shed[SELF_SHED_MAX]; /* details left out from now on, for --max-cpu and --max-mem */
 	int nr_shed;
 };
@@ -320,7 +320,7 @@ struct tick {
 	const struct irq_values *irqs; /* of the host, regardless of the scope */
 	size_t nr_irqs;
 
-	/* Those of threads in scope, see model/wait.h: unsorted, and equal ones are added up. */
+	/* Waits and wakeups of threads in scope, see model/wait.h: unsorted, and equal ones are added up. */
 	const struct wait *waits;
 	size_t nr_waits;
 	const struct woken *wokens;
@@ -350,7 +350,7 @@ uint64_t values_value(const struct values *v, enum metric_id m);
 uint64_t row_value(const struct row *r, enum metric_id m);
 uint64_t row_value_of(const struct row *r, enum metric_id m, bool own);
 
-/* values_acted - whether they are those of something that was not asleep or stopped all the time. */
+/* values_acted - whether the row with these values was not asleep or stopped all the time. */
 bool values_acted(const struct values *v);
 
 /* values_known - whether the tick of tick_history() that they belong to is remembered. */
@@ -366,15 +366,15 @@ static inline bool row_is_seen(const struct row *r, const char *scope)
 	return !strcmp(scope, "all") || r->cgroup->in_scope || r->values->v[METRIC_ALIVE];
 }
 
-/* Holders of a tick keep it alive. */
+/* tick_get - adds a holder, which keeps the tick alive. tick_put - drops one; accepts NULL. */
 const struct tick *tick_get(const struct tick *t);
 void tick_put(const struct tick *t);
 
 /* Most ticks that are remembered, if their memory allows it. */
 #define HISTORY_TICKS 120
 
-/* tick_past - sets @oldest to the seq of the oldest remembered tick (@t's if none is); @t: any tick. Returns the
- * memory they use. tick_past_short - whether that memory has no room for HISTORY_TICKS. */
+/* tick_past - sets @oldest to the seq of the oldest remembered tick (@t's if none is); @t: any tick. Returns the bytes that all
+ * remembered ticks use. tick_past_short - whether that memory has no room for HISTORY_TICKS. */
 size_t tick_past(const struct tick *t, uint64_t *oldest);
 bool tick_past_short(const struct tick *t);
 
@@ -399,8 +399,8 @@ int tick_threads(const struct tick *any, uint64_t seq, thread_fn *fn, void *arg)
 
 /*
  * tick_lives - calls @fn for all lives that exist, are in the remembered ticks or of model_window(); @any: any tick.
- * @from, @to: when that identity was valid, CLOCK_BOOTTIME ns; @to UINT64_MAX: it still is. Unordered. Ends when @fn
- * returns other than 0, which is returned.
+ * @from, @to: when that identity was valid, CLOCK_BOOTTIME ns; @from 0: unknown; @to UINT64_MAX: it still is, or its end is
+ * unknown. Unordered. Ends when @fn returns other than 0, which is returned.
  */
 typedef int life_fn(void *arg, const struct life *l, uint64_t from, uint64_t to);
 int tick_lives(const struct tick *any, life_fn *fn, void *arg);

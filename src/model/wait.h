@@ -11,7 +11,7 @@
 
 /* What a wait is charged to. */
 enum wait_kind {
-	WAIT_BEHIND,  /* a thread that had the CPU it got: the last one, or one for a good part of the wait; for the time it ran */
+	WAIT_BEHIND,  /* a thread that ran on the CPU, last or for a good part of the wait: the time that it ran */
 	WAIT_SEVERAL, /* the rest of such a wait: other threads that ran, not named */
 	WAIT_WAKEUP,  /* time from the wakeup to the CPU if an idle one took it: the other CPU's message, leaving idle */
 	WAIT_LIMIT,   /* stopped by a cgroup's CPU limit */
@@ -21,7 +21,7 @@ enum wait_kind {
 /* Names in --json: thread several wakeup limit. */
 extern const char *const wait_kind_names[WAIT_KINDS];
 
-/* Time a thread waited for one of these in an interval: waits of 100 us and more (--wait-min) that ended in it. */
+/* The time of a thread's waits that is charged to one cause: waits of 100 us and more (--wait-min) that ended in the interval. */
 struct wait {
 	const struct life *life;
 	const struct life *by;       /* WAIT_BEHIND: may be out of scope, or dead */

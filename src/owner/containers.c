@@ -101,7 +101,7 @@ void thing_learnt(struct containers *c, struct thing *t)
 
 /* --- Cgroups */
 
-/* A container's own pod, if kubelet's folder does not have its name, or not yet. */
+/* Names the container's pod, if kubelet's folder does not have that name, or not yet. */
 static void name_pod(struct containers *c, const struct cgroup *of, const char *name)
 {
 	const struct owner *o = of->owner->pod_id ? of->owner : of->parent ? of->parent->owner : NULL;
@@ -113,7 +113,7 @@ static void name_pod(struct containers *c, const struct cgroup *of, const char *
 	thing_learnt(c, t);
 }
 
-/* Its record with the names that are known. */
+/* Gives a cgroup its record with the names that are known. */
 static void give(struct containers *c, struct cgroup *cgroup, const struct thing *container, const struct thing *pod)
 {
 	struct owner with = *cgroup->owner;

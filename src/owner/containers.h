@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * Names of containers and pods, by the ids that paths of cgroups have. It has an open and a symbols helper of its own, which
+ * Names of containers and pods, by the ids that paths of cgroups have. An open and a symbols helper, which serve nothing else,
  * supply them later, one after the other, and only run while names are missing. Only containers_wait() blocks.
  */
 struct cgroup;

@@ -27,7 +27,7 @@
 
 /* --- Asking */
 
-/* It is not there, or not yet. */
+/* Nothing has a name for the thing, or not yet: requests it again after @after_ns, AGAIN_MAX times. */
 static void missing(struct thing *t, uint64_t after_ns)
 {
 	t->state = THING_MISSING;
@@ -78,7 +78,7 @@ static void ask_names(struct containers *c, struct thing *t)
 	if (worker_ready(&c->symbols) && worker_ask(&c->symbols, &r, sizeof(r), -1))
 		return;
 	worker_failed(&c->symbols);
-	c->asked = NULL; /* opened again */
+	c->asked = NULL; /* the file is opened again */
 }
 
 /* Goes on to the next folder of its runtime that answers. Returns whether there is one. */
@@ -222,7 +222,7 @@ static bool open_answered(struct containers *c)
 	return true;
 }
 
-/* A file that ended the helper is not tried again. One that did not answer in time has its folder left alone for a while. */
+/* A file that ended the helper is not tried again. The folder of a file that did not answer in time is left alone for a while. */
 static void names_failed(struct containers *c, bool late)
 {
 	struct thing *t = worker_busy(&c->symbols) ? c->asked : NULL;

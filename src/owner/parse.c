@@ -12,7 +12,7 @@
 
 #include "helper/proto.h"
 
-/* Nesting: those of docker and of bundles have up to 8. */
+/* Levels of JSON: files of docker and of bundles have up to 8. */
 #define DEPTH_MAX 32
 
 /* --- Reading */
@@ -26,7 +26,7 @@ static char *read_file(int fd, size_t size)
 	while (text && used < size && (got = pread(fd, text + used, size - used, used)) > 0)
 		used += got;
 	if (text)
-		text[used] = '\0'; /* one that was cut meanwhile is no JSON */
+		text[used] = '\0'; /* a file that was cut meanwhile is no JSON */
 	return text;
 }
 

@@ -110,7 +110,7 @@ static int open_folder(const char *path, int flags)
 	return fd;
 }
 
-/* Opens the file behind @seen, a descriptor of FILE_LOOK, if it may be read, and closes that. */
+/* Opens the file behind @seen, a descriptor of FILE_LOOK, if it may be read, and closes @seen. */
 static int open_seen(int seen)
 {
 	struct stat st;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Where container runtimes and kubelet keep the names of their containers and pods: files of the host, which belong
- * to root. This is the part of the open helper.
+ * Where container runtimes and kubelet keep the names of their containers and pods: files of the host, which belong to root. Runs
+ * in the open helper.
  */
 
 /* What a file is, and so how it is read (owner/parse.h). */

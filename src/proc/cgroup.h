@@ -31,7 +31,7 @@ struct cgroups *cgroups_limits(const struct cgroups *c);
  * The memory and swap that cgroups are charged for: from v2, or, if it has no memory controller, from the cgroup with
  * the same path in the v1 hierarchy that has it.
  * cgroups_charged_by - finds that hierarchy. 0 or -ENOMEM.
- * cgroups_charge - reads those of the next cgroups in turn, for up to @ns; 20 us each.
+ * cgroups_charge - reads memory and swap of the next cgroups in turn, for up to @ns; 20 us each.
  * cgroups_charges - as last read; VALUE_NA: not yet, or unknown.
  */
 int cgroups_charged_by(struct cgroups *c, const struct cgroup_mounts *mounts);
@@ -50,8 +50,8 @@ typedef void cgroups_ask(void *arg);
 void cgroups_ask_with(struct cgroups *c, cgroups_ask *ask, void *arg);
 void cgroups_report(struct cgroups *c, uint64_t id, uint64_t parent, const char *name);
 
-/* cgroups_work - walks on for 3 ms, if it is time for a walk, or @now. Called before a tick, and between two. cgroups_walking -
- * whether a walk is not at its end. */
+/* cgroups_work - continues a walk for 3 ms; first starts one if none is in progress and it is time for one, or @now. Called before
+ * a tick, and between two. cgroups_walking - whether a walk is in progress. */
 void cgroups_work(struct cgroups *c, bool now);
 bool cgroups_walking(const struct cgroups *c);
 
@@ -62,9 +62,9 @@ uint64_t cgroups_changes(const struct cgroups *c);
 bool cgroups_partial(const struct cgroups *c);
 
 /*
- * cgroups_find - the cgroup with this id (inode of its directory). One that cannot be found, because it is already
- * removed or outside our namespace, is "/?ID" below the root. Valid while cgroup->refs is not 0, or until the next
- * cgroups_work(). Returns NULL when out of memory.
+ * cgroups_find - the cgroup with this id (inode of its directory). One that cannot be found, because it is already removed or
+ * outside our namespace, is "/?ID" below the root. Valid while cgroup->refs is not 0, or until the next cgroups_work(). The root
+ * if @id is 0, there is no hierarchy, or memory runs out.
  */
 struct cgroup *cgroups_find(struct cgroups *c, uint64_t id);
 

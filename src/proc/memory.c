@@ -13,7 +13,7 @@
 #include "util/fail.h"
 #include "util/file.h"
 
-/* With less it would be killed while running. */
+/* With less memory, systop would be killed while running. */
 #define MEMORY_NEEDED (80 << 20)
 
 /* Reads a number from a kernel file; false: it holds none, like "max". */
@@ -59,7 +59,7 @@ struct room {
 	uint64_t limit, left;
 };
 
-/* Bytes of a cgroup's @used ones that are files that were not read lately: they go when memory is needed. */
+/* How many of a cgroup's @used bytes are of files that were not read lately: the kernel frees these when it needs memory. */
 static uint64_t reclaimable(const struct cgroup_mount *mount, const char *folder, uint64_t used)
 {
 	const char *name = mount->controllers ? "\ntotal_inactive_file " : "\ninactive_file ", *at;
@@ -102,7 +102,7 @@ static struct room room_in(const struct cgroup_mount *mount)
 	return room;
 }
 
-/* In the memory controllers of v2 and v1. */
+/* The least room in the memory controllers of v2 and v1. */
 static struct room room_of_all(const struct cgroup_mounts *mounts)
 {
 	static const char *const controllers[] = { NULL, "memory" };

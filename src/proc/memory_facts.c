@@ -77,7 +77,7 @@ void memory_facts_cgroup(const char *memory, const char *pressure, struct memory
 		{ "file", MEMORY_FILE, 0 },
 		{ "shmem", MEMORY_SHARED, 0 },
 		{ "kernel", MEMORY_KERNEL, 0 }, /* since 5.18 */
-		/* v1: with those below it */
+		/* v1: including the cgroups below */
 		{ "total_rss", MEMORY_ANONYMOUS, 0 },
 		{ "total_cache", MEMORY_FILE, 0 },
 		{ "total_shmem", MEMORY_SHARED, 0 },

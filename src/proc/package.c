@@ -37,7 +37,7 @@ static bool is_file(const char *root, const char *path, const struct file_key *k
 	return is;
 }
 
-/* Packages from before /lib became a link to /usr/lib list their files there. */
+/* Packages from before /lib became a link to /usr/lib list their files below /lib. */
 static void want(struct wanted *w, const char *path)
 {
 	w->nr = 1;

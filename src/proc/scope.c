@@ -34,7 +34,7 @@ struct cgroup_scope {
 	size_t *glob_trees;  /* of each SPEC: index + 1 of the tree in which a glob first matched; 0: none yet */
 	struct cgroup_target *targets;
 	size_t nr, room;
-	size_t walked, used; /* the first trees: walked in this refresh, and those with what globs match */
+	size_t walked, used; /* how many of the first trees were walked in this refresh, and how many were searched for globs */
 	uint64_t changes;    /* of these trees when globs were last resolved */
 	uint64_t generation;
 	cgroups_namer *namer;
@@ -150,7 +150,7 @@ static int resolve_path(struct cgroup_scope *s, const char *spec)
 	return -ENOENT;
 }
 
-/* A glob stays in the hierarchy in which it matched at the start: the programs look at those only. */
+/* A glob stays in the hierarchy in which it matched at the start, as the programs look only at the hierarchies of the start. */
 static int resolve_glob(struct cgroup_scope *s, size_t at)
 {
 	const char *spec = s->specs[at];
@@ -210,7 +210,7 @@ static int fail_ambiguous(const char *spec, const struct cgroup **found, size_t 
 	return -EINVAL;
 }
 
-/* Finds the cgroups that @name fits best, and at least as well as @fit, which becomes how well. The caller frees @found. */
+/* Finds the cgroups that @name fits best, and at least as well as @fit, which is set to how well. The caller frees @found. */
 static int find_fitting(const struct tree *t, const char *name, enum fit *fit, const struct cgroup ***found, size_t *nr_found)
 {
 	size_t nr, room = 0;
@@ -411,7 +411,7 @@ uint64_t cgroup_scope_generation(const struct cgroup_scope *s)
 	return s->generation;
 }
 
-/* The sum of the numbers that change with the trees globs were looked for in. */
+/* A number that changes with the trees that were searched for globs. */
 static uint64_t changes(const struct cgroup_scope *s)
 {
 	uint64_t sum = 0;

@@ -18,8 +18,8 @@ enum fit scope_fit(const struct cgroup *c, const char *name);
  * long names is compared. */
 unsigned int scope_edits(const char *name, const struct cgroup *c);
 
-/* scope_called - " (container web 3f2a91c04b7e)", to follow its path, if that is not its usual name; else "". Safe.
- * Returns @buf. */
+/* scope_called - " (container web 3f2a91c04b7e)", to follow the path of a container or pod; else "". Safe for a terminal. Returns
+ * @buf. */
 const char *scope_called(const struct cgroup *c, char *buf, size_t size);
 
 #endif

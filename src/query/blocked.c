@@ -15,7 +15,7 @@
 #include "util/text.h"
 #include "util/vec.h"
 
-/* Lets its stacks outlive the refreshes that they are from, as a paused screen does, or not any more. */
+/* Holds the waiter's stacks, so that they outlive their refreshes, as a paused screen does; with @held false, releases them. */
 static void hold(const struct waiter *w, bool held)
 {
 	const struct stack *stacks[] = { w->at.kernel, w->at.user };
@@ -46,7 +46,7 @@ static void name_after(struct waiter *w, const struct life *life)
 	w->row.cgroup = life->cgroup;
 }
 
-/* All lives of a thread are one waiter: it gets another one with each name and cgroup. */
+/* All lives of a thread are one waiter: a thread gets a new life with each name and cgroup. */
 static struct waiter *waiter_of(struct blocked *s, const struct life *life)
 {
 	uint64_t key = latency_thread_key(life);

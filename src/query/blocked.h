@@ -22,14 +22,14 @@ struct waiter {
 	bool at_most;         /* now_ns is an upper bound: the kernel does not know when the block began */
 	uint64_t now_ns;       /* VALUE_NA: not in D state, or for an unknown time */
 	uint64_t total_ns;
-	uint64_t longest_ns;   /* of those whose length is known, or was, when one was seen last */
+	uint64_t longest_ns;   /* of blocks of known length; a block whose end was not seen counts as long as it was seen */
 	uint64_t count;        /* VALUE_NA: not known */
 	uint64_t ended_ns;     /* total of the counted ones */
-	uint8_t slot;          /* of the histogram, of the longest of the counted ones, */
+	uint8_t slot;          /* slot of the histogram with the longest of the counted ones, */
 	uint32_t in_slot;      /* and how many are in it, */
-	uint32_t alone;        /* were the only one of a refresh there: their length is known, */
-	uint64_t alone_ns;     /* and this is the longest, */
-	uint32_t reported;     /* were reported one by one, with their length */
+	uint32_t alone;        /* were the only one of a refresh there, so that their length is known, */
+	uint64_t alone_ns;     /* and the longest of these, */
+	uint32_t reported;     /* and how many in the slot were reported one by one, with their length */
 	struct stack_sample at; /* where the present block is, or the longest was: thread, stacks and notes */
 	struct wakers wakers;
 };
@@ -44,8 +44,8 @@ struct blocked {
 	uint64_t shown;        /* and the number of the last */
 };
 
-/* blocked_find - replaces the contents with the waiters of the refreshes up to @t. @shown: a number of @t, not 0; with the same
- * number only stacks that arrived late are added, as the history goes on while a screen is paused. 0 or -ENOMEM. */
+/* blocked_find - replaces the contents with the waiters of the refreshes up to @t. @shown: a number that identifies @t, not 0;
+ * with the same number only stacks that arrived late are added, as the history goes on while a screen is paused. 0 or -ENOMEM. */
 int blocked_find(struct blocked *b, const struct tick *t, uint64_t shown);
 void blocked_fini(struct blocked *b);
 
@@ -53,7 +53,7 @@ void blocked_fini(struct blocked *b);
 bool blocked_before(const void *a, const void *b, const void *arg);
 
 /* waiter_where - the innermost function that shows where it waits, fit for a terminal; "-": not known.
- * waiter_now - for how long it is in D state: "1.2ms", "<=1.2ms" if it was before systop's start; "-": it is not.
+ * waiter_now - for how long it has been in D state: "1.2ms", "<=1.2ms" if that began before systop's start; "-": it is not.
  * waiter_longest - as exact as known: "1.2ms", "<262us". */
 void waiter_where(const struct waiter *w, const struct source *source, char *buf, size_t size);
 void waiter_now(const struct waiter *w, char *buf, size_t size);

@@ -193,7 +193,7 @@ static void go_frames(struct building *b)
 		go_frame(b, &w);
 }
 
-/* Copies a name, until the tree is forgotten; "[others]" if there are too many. */
+/* Returns a copy of a name, kept until the tree is forgotten; "[others]" if there are too many. */
 static const char *keep_name(struct building *b, const char *name)
 {
 	struct map *names = &b->flame->names;
@@ -450,7 +450,7 @@ void calltree_fini(struct calltree *f)
 
 /* --- Functions */
 
-/* Below a function that is already open, more of its nodes do not count: it called itself. */
+/* A node below another one of its function does not add to the function's total: the function called itself. */
 static void count_functions(struct calltree *f, int node)
 {
 	const struct calltree_node *n = &f->nodes[node];

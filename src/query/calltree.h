@@ -85,7 +85,7 @@ struct calltree {
 	struct map thread_of;
 	struct wakers wakers;
 	struct stack_quality quality; /* of the samples in the tree */
-	uint64_t by_fp;         /* in that unit: weight of stacks with callers found by frame pointers */
+	uint64_t by_fp;         /* weight of stacks with callers found by frame pointers */
 	struct map names;       /* hash -> name of a thread, process or cgroup at the root */
 	struct calltree_options built; /* options it was built with */
 	uint64_t generation;    /* of the names */
@@ -102,7 +102,7 @@ int calltree_build(struct calltree *f, const struct tick *t, const struct subjec
 bool calltree_is_built(const struct calltree *f, const struct calltree_options *o, const struct source *source);
 void calltree_fini(struct calltree *f);
 
-/* calltree_functions - computes the totals of functions and sorts them. */
+/* calltree_functions - computes the totals of functions and sorts them. 0 or -ENOMEM. */
 int calltree_functions(struct calltree *f);
 
 /* calltree_find - the node with this key, -1: none. */
@@ -124,7 +124,7 @@ struct calltree_base {
 		struct calltree_frame at;
 		uint64_t what;     /* calltree_what() by the names at that generation, */
 		uint64_t key;      /* and its place's key */
-		uint64_t own, total; /* time then, and with that of nodes with the same names now */
+		uint64_t own, total; /* time when stored; the same with nodes that have the same names now */
 		int parent;
 		bool function, named;
 	} *nodes;

@@ -16,7 +16,7 @@
 
 /* --- Builds of the functions' files */
 
-/* The file of a node's function, once for all nodes of it: its id. 0: it is in none, or was met before. */
+/* The id of the file that a node's function is in; 0: it is in none, or the file was met before. */
 static uint64_t file_of(const struct calltree_node *n, struct map *met)
 {
 	uint64_t file = n->at.frame >> FRAME_FILE_SHIFT;

@@ -41,8 +41,8 @@ bool filter_suits_threads(const struct filter *f);
  * does a property that the row does not have (a cgroup's user). */
 bool filter_match(const struct filter *f, const struct row *r, const struct tick *t);
 
-/* filter_match_changed - the same for a row whose values are not those of the tick: filter_match() takes equal pointers
- * for equal values. */
+/* filter_match_changed - the same for a row whose values are not those of the tick, as filter_match() takes equal pointers for
+ * equal values. @f: not NULL. */
 bool filter_match_changed(const struct filter *f, const struct row *r, const struct tick *t);
 
 #endif

@@ -99,7 +99,7 @@ static bool word_match(const struct alternative *a, const struct row *r)
 	       a->number == r->process->tgid || (r->thread && a->number == r->thread->tid);
 }
 
-/* With or without ".service". */
+/* The unit's name matches with or without ".service". */
 static bool unit_match(enum op op, const struct cgroup *c, const struct alternative *a)
 {
 	const struct owner *o = owners_of(c).unit;
@@ -107,7 +107,7 @@ static bool unit_match(enum op op, const struct cgroup *c, const struct alternat
 	return o && (text_match(op, o->unit, a) || text_match(op, o->short_unit, a));
 }
 
-/* By name, or by the beginning of the id. */
+/* A container matches by its name, or by the beginning of its id. */
 static bool container_match(enum op op, const struct cgroup *c, const struct alternative *a)
 {
 	const struct owner *o = owners_of(c).container;
@@ -115,7 +115,7 @@ static bool container_match(enum op op, const struct cgroup *c, const struct alt
 	return o && (text_match(op, o->container, a) || (o->container_id && owner_has_id(o->container_id, a->text)));
 }
 
-/* With or without its namespace. */
+/* The pod's name matches with or without its namespace; or the beginning of its id matches. */
 static bool pod_match(enum op op, const struct cgroup *c, const struct alternative *a)
 {
 	const struct owner *o = owners_of(c).pod;

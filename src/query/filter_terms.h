@@ -11,7 +11,7 @@ enum op { OP_HAS, OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE };
 enum key { KEY_WORD, KEY_COMM, KEY_CMD, KEY_CGROUP, KEY_UNIT, KEY_CONTAINER, KEY_POD, KEY_USER, KEY_STATE, KEY_IS,
 	   KEY_TID, KEY_PID, KEY_PPID, KEY_THREADS, KEY_METRIC };
 
-/* Whether it asks for the cgroup or what that belongs to. */
+/* Whether a term with this key is about the cgroup or what that belongs to. */
 static inline bool key_of_cgroup(enum key key)
 {
 	return key >= KEY_CGROUP && key <= KEY_POD;

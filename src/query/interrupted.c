@@ -22,7 +22,7 @@ static struct interrupted_thread *victim_of(struct interrupted *v, pid_t tid)
 	return &v->at[v->nr - 1];
 }
 
-/* The time of an interrupt without that of those nested in it, as in a refresh. They end, and are recorded, before it. */
+/* The time of an interrupt without that of those nested in it, as in a refresh. Nested ones end, and are recorded, before it. */
 static uint64_t own_ns(struct interrupted_past *p, int cpu, const struct event *e)
 {
 	uint64_t began = e->at - e->off_ns, nested = 0;

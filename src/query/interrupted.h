@@ -26,7 +26,7 @@ struct interrupted_cgroup {
 
 struct interrupted_past {
 	int cpu;
-	uint64_t first, next; /* numbers; each is at its remainder by INTERRUPTED_PAST */
+	uint64_t first, next; /* numbers of interrupts; number n is in at[n % INTERRUPTED_PAST] */
 	struct {
 		uint64_t began, ns;
 	} at[INTERRUPTED_PAST];
@@ -47,8 +47,9 @@ struct interrupted {
 };
 
 /*
- * interrupted_read - reads the recorder's events of all CPUs for the remembered refreshes up to the one shown. Costs 10
- * ns for each recorded event, of any kind. Replaces the contents. 0 or -ENOMEM; if the recorder is off, count is 0.
+ * interrupted_read - reads the recorder's events of all CPUs for the remembered refreshes up to @shown. @newest: the newest
+ * refresh, for how far back the recorder reaches. Costs 10 ns for each recorded event, of any kind. Replaces the contents. 0 or
+ * -ENOMEM; if the recorder is off, count is 0.
  */
 int interrupted_read(struct interrupted *v, const struct irq_source *irq, const struct source *source,
 		     const struct tick *shown, const struct tick *newest);

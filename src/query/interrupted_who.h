@@ -19,8 +19,8 @@ struct interrupted_who {
 	struct interrupted_who *next; /* used by interrupted_who_find() only */
 };
 
-/* interrupted_who_find - fills in name and cgroup of all of them, from the lives that @any, any tick, knows.
- * O(threads). 0 or -ENOMEM. */
+/* interrupted_who_find - fills in name and cgroup of all @who, from the lives that @any, any tick, knows. O(threads). 0 or
+ * -ENOMEM. */
 int interrupted_who_find(const struct tick *any, struct interrupted_who *const *who, size_t nr);
 
 /* interrupted_who_text - "api-worker 20411", "idle"; falls back to @source for threads without a remembered name. */

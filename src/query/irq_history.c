@@ -102,7 +102,7 @@ void irq_history_gaps(const struct tick *t, struct irq_bursts *b)
 	}
 }
 
-/* At most two for each CPU. */
+/* Finds the ksoftirqd and ktimers threads that were active: at most two for each CPU. */
 static size_t find_softirq_threads(const struct tick *t, const struct row **rows)
 {
 	size_t nr = 0;

@@ -47,9 +47,8 @@ void irq_history_hist(const struct tick *t, int source, struct hist *hist);
  * Returns the maximum. */
 uint64_t irq_history_time(const struct tick *t, int source, int nr, uint64_t *ns);
 
-/* irq_history_starved - the longest wait of each ksoftirqd or ktimers for its CPU in the last IRQ_STARVED refreshes, if at
- * least IRQ_GAP_NS. Covers those that were active in this refresh. who.at is the end of the refresh. 0 or
- * -ENOMEM. */
+/* irq_history_starved - the longest wait of each ksoftirqd or ktimers for its CPU in the last IRQ_STARVED refreshes, if at least
+ * IRQ_GAP_NS. Covers only threads that were active in @t. who.at is the end of the refresh. 0 or -ENOMEM. */
 #define IRQ_STARVED 30
 int irq_history_starved(const struct tick *t, struct irq_bursts *b);
 

@@ -313,7 +313,7 @@ static bool goes_on(const struct latency_contributors *p, const struct latency_r
 	       had->first >= r->first && had->last <= r->last;
 }
 
-/* Recomputed for all refreshes: a contributor new to the range had shorter waits in earlier ones. */
+/* Recomputed for all refreshes: a contributor that a new refresh added has waits, out of the range, in earlier ones. */
 static int find_behinds(struct latency_contributors *p, const struct tick *any)
 {
 	struct map places = { 0 };

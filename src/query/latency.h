@@ -31,7 +31,7 @@ struct latency_contributor {
 	uint64_t count;
 	uint64_t ns;            /* exact for sleep and D state; else an estimate from the slots */
 	struct hist n;          /* only the slots of the range */
-	uint64_t most_ns;       /* upper bound of each of them, and so of p99 */
+	uint64_t most_ns;       /* upper bound of each duration, and so of p99 */
 	bool hidden;            /* a source whose longest interrupt in a refresh was too long for the range */
 	uint64_t max_ns;        /* of a source, in these refreshes: the longest, its CPU, */
 	int max_cpu;

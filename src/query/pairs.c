@@ -88,7 +88,7 @@ void pairs_fini(struct pairs *p)
 	*p = (struct pairs){ 0 };
 }
 
-/* Fewer cells of a path do not tell cgroups apart. */
+/* Fewer cells of a path do not distinguish cgroups. */
 #define PATH_CELLS_MIN 8
 
 #define LIMIT_OF "CPU limit of "

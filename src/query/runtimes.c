@@ -120,8 +120,7 @@ static bool has_names(const struct calltree *f, uint32_t tgid)
 	return false;
 }
 
-/* Without a name: made by a JIT compiler, which Erlang and PHP keep in memory that is shared, that is, in a file which has no
- * name. */
+/* Whether it is code of a JIT compiler without a name. Erlang and PHP keep such code in shared memory: a file without a name. */
 static bool is_compiled(const struct symbol *s)
 {
 	return !s->named && (s->kind == SYMBOL_JIT || (s->kind == SYMBOL_USER && !s->function && !strcmp(s->module, SYMBOL_NO_NAME)));

@@ -33,7 +33,8 @@ struct source {
 	void (*irq_name)(void *arg, unsigned int irq, char *buf, size_t size);
 	/* Name of a living thread, also outside the scope; "": no such thread. */
 	void (*thread_name)(void *arg, pid_t tid, char *buf, size_t size);
-	/* The same for many threads, in one walk over all. @names: TID -> char[16], raw bytes; stays as it is if there is no such thread. */
+	/* The same for many threads, in one walk over all. @names: TID -> char[16], raw bytes; unchanged if there is no such
+	 * thread. */
 	void (*thread_names)(void *arg, const struct map *names);
 	/* ns that the recorder covers completely on all CPUs; VALUE_NA: it is off. */
 	uint64_t (*recorded)(void *arg);

@@ -109,7 +109,7 @@ static enum stack_cut cut_of_end(const struct stack *s)
 
 	if (!s || s->end >= STACK_ENDS)
 		return CUT_NONE;
-	/* Without unwind information or frame pointers any of these can follow. */
+	/* A walk through JIT code without unwind information or frame pointers can end in any of these ways. */
 	if ((s->end == STACK_TRUNCATED || s->end == STACK_UNREADABLE || s->end == STACK_NO_CODE) && !(outermost & FRAME_KERNEL) &&
 	    outermost & FRAME_ANONYMOUS && outermost != FRAME_GAP)
 		return CUT_JIT;
@@ -168,8 +168,8 @@ static void add_reason(struct reasons *r, uint64_t weight, const char *text)
 	r->text[r->nr++] = text;
 }
 
-/* Puts them after the first @used characters, the largest first. Returns the number of characters in all, or as it
- * would be with more room. */
+/* Appends the reasons after the first @used characters, the largest first. Returns the number of characters in all, or as it would
+ * be with more room. */
 static size_t put_reasons(struct reasons *r, uint64_t all, char *buf, size_t size, size_t used)
 {
 	size_t begin = used;

@@ -38,7 +38,7 @@ static bool is_its_row(const struct subject *s, const struct row *r)
 	}
 }
 
-/* The subject that a cgroup is, or is below; NULL: it is not. */
+/* The subject's cgroup, if @c is it or is below it; else NULL. */
 static const struct cgroup *is_in(const struct cgroup *c, const struct subject *s)
 {
 	while (c && cgroup_key(c) != s->id)

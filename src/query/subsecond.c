@@ -138,8 +138,8 @@ static int sort_turns(struct subsecond *s)
 	return 0;
 }
 
-/* A waking can come while the thread runs, and lets it run on: its next wait begins when it is preempted, or with the waking
- * that ends its block. One that came just before the block, by another CPU's clock, and that no other follows, ended it. */
+/* A waking can come while the thread runs. Its next wait then begins when it is preempted, or with the waking that ends its block.
+ * If none ends the block, the first waking did: only by another CPU's clock did it come before the block. */
 static int take_turn(struct subsecond *s, const struct subsecond_turn *t)
 {
 	uint64_t waiting = (uintptr_t)map_get(&s->waiting, t->tid);
@@ -160,7 +160,7 @@ static int take_turn(struct subsecond *s, const struct subsecond_turn *t)
 	}
 }
 
-/* A D state ends with the waking. One that no waking follows had ended before it began, by another CPU's clock. One that began
+/* A D state ends with the waking. If none follows, the waking came before the D state by another CPU's clock. A D state that began
  * before s->since has a block (add_blocks()). */
 static int take_d(struct subsecond *s, const struct subsecond_turn *t)
 {
@@ -183,7 +183,7 @@ static int pair_turns(struct subsecond *s)
 	return err;
 }
 
-/* The first read has those of minutes, the others those of a second. */
+/* The turns of the first read are those of minutes, the turns of later ones those of a second. */
 static void free_turns(struct subsecond *s)
 {
 	free(s->turns);

@@ -31,7 +31,7 @@ struct subsecond_turn {
 };
 
 /*
- * Offsets within their seconds of what the recorder has: whole seconds of CLOCK_BOOTTIME, each read once. Initialise
+ * At which points of a second the recorder's events happened. Covers whole seconds of CLOCK_BOOTTIME, each read once. Initialise
  * with zeroes.
  */
 struct subsecond {

@@ -13,7 +13,7 @@
 #include "query/subject.h"
 #include "util/vec.h"
 
-/* Without memory for it, a waker is in the count of all only. */
+/* Without memory for a waker, it only adds to the count of all. */
 static void add(struct wakers *w, const struct waker *new)
 {
 	uint64_t key = ((uint64_t)new->context << 32 | new->number) + 1;

@@ -71,7 +71,7 @@ int keep_rings(struct keep_ring *rings, uint32_t nr, uint32_t nr_slots, const ch
 		err = -errno;
 	close(fd);
 	for (uint32_t i = 0; i < nr; i++) {
-		if (err) /* those copied, too: they are read in place */
+		if (err) /* also of rings that were copied: all are read in place */
 			rings[i].copied = 0;
 		if (err || !rings[i].slots)
 			continue;

@@ -15,8 +15,8 @@ struct keep_ring {
 };
 
 /*
- * keep_rings - copies parts of rings of @nr_slots each before the programs overwrite them: names of functions come
- * seconds later. @folder: for an unnamed file with the copy, if that exceeds 32 MiB and twice as much is free there; NULL: none.
+ * keep_rings - copies parts of rings of @nr_slots each before the programs overwrite them: names of functions come seconds later.
+ * @folder: where a copy of more than 32 MiB is an unnamed file, if twice as much is free there; NULL: no such copy is made.
  * Afterwards slots and heads are those of the copy, until the process ends. Returns 0 or -errno: then they are unchanged.
  */
 int keep_rings(struct keep_ring *rings, uint32_t nr, uint32_t nr_slots, const char *folder);

@@ -31,16 +31,15 @@
 #define DROP_NS 5000000
 
 /*
- * Marks of each CPU. Refreshes can be so short, or the window so long, that there are more of them in it: then those
- * that are close to others are left out. The newest ones are closer together than a long recording's: a window that is
- * saved during the recording is copied from the mark before it. @MARKS_APART_MAX_NS: the time of an event has fewer bits
- * (RING_TIME_BITS), which the marks around it complete.
+ * Marks of each CPU, one a refresh. If the window holds more refreshes, marks that are close to others are left out. In a long
+ * recording, the newest ones are closer together than the rest: a window that is saved meanwhile is copied from the mark before
+ * it. MARKS_APART_MAX_NS: an event's time has only RING_TIME_BITS bits, which the marks around it complete.
  */
 #define MARKS 512
 #define MARKS_NEWEST 64
 #define MARKS_APART_MAX_NS (900 * 1000000000ULL)
 
-/* Time until a ring that could not be made is tried again: the kernel looks hard for memory. */
+/* Time until a ring that could not be made is tried again: the kernel takes long to look for memory. */
 #define AGAIN_NS 60000000000ULL
 
 struct cpu_ring {
@@ -60,7 +59,7 @@ struct rings {
 	struct event_mark *scratch;
 	uint64_t apart_ns, newest_apart_ns; /* least time from a mark to the next but one */
 	uint32_t *places; /* CPUs whose rings are being put into the map */
-	int *fds;         /* those rings */
+	int *fds;         /* and the fds of these rings */
 };
 
 uint64_t rings_room(uint64_t memory, uint64_t spare)
@@ -146,7 +145,7 @@ static void mark(struct rings *r, int cpu, uint64_t boottime_ns)
 	struct cpu_ring *c = &r->cpus[cpu];
 	uint64_t head = __atomic_load_n(&r->o.cpus[cpu].records, __ATOMIC_ACQUIRE);
 
-	/* At most one goes, as one comes: the place of the oldest has been used again. */
+	/* At most one mark is removed for each new one: the place of the oldest has been used again. */
 	if (c->nr_marks >= 2 && boottime_ns - c->marks[(c->nr_marks - 2) % MARKS].at < r->newest_apart_ns)
 		c->nr_marks--; /* the last one */
 	else

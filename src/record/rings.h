@@ -46,10 +46,10 @@ struct rings_options {
 struct rings *rings_new(const struct rings_options *o);
 void rings_free(struct rings *r);
 
-/* rings_grow - makes rings for online CPUs that have none, an eighth of them or 128 MiB per call: with a call every
- * 250 ms all exist after 2 s. An offline CPU keeps its ring unless there is no room for that of an online one. Returns
- * 1: some were made, 0: none are missing, -errno: one could not be made, and for a minute no more are tried. Drops rings
- * instead while they are shed. rings_missing - whether there is something to do for it. */
+/* rings_grow - makes rings for online CPUs that have none, an eighth of them or 128 MiB per call: with a call every 250 ms all
+ * exist after 2 s. An offline CPU keeps its ring unless there is no room for that of an online one. Returns 1: some were made, 0:
+ * none were made, -errno: one could not be made, and for a minute no more are tried. Drops rings instead while they are shed.
+ * rings_missing - whether there is something to do for it. */
 bool rings_missing(const struct rings *r);
 int rings_grow(struct rings *r);
 
@@ -71,8 +71,9 @@ void rings_tick(struct rings *r, uint64_t boottime_ns);
  * there is no room do not count. */
 uint64_t rings_held(const struct rings *r, uint64_t boottime_ns);
 
-/* rings_marks - of a CPU, oldest first: valid until the next call. rings_place - the first slot that may be later
- * than @boottime_ns, or the oldest with a known time. rings_fd - the map of its ring, -1: it has none. */
+/* rings_marks - of a CPU, oldest first: valid until the next call. rings_place - the first slot that may be later than
+ * @boottime_ns, or the oldest with a known time. rings_fd - the map of its ring, -1: it has none. rings_slots - slots of each
+ * ring; 0: nothing is recorded, or the rings are being dropped. */
 const struct event_mark *rings_marks(const struct rings *r, int cpu, uint32_t *nr);
 uint64_t rings_place(const struct rings *r, int cpu, uint64_t boottime_ns);
 int rings_fd(const struct rings *r, int cpu);

@@ -15,7 +15,7 @@
 
 #define TIME_MASK ((1ULL << RING_TIME_BITS) - 1)
 
-/* The times of slots are within this of those of the marks around them: a mark is set a little later than its time. */
+/* A slot's time is at most this far outside the times of the marks around it: a mark is set a little later than its time. */
 #define MARK_OFF_NS 30000000000ULL
 
 struct reading {
@@ -28,8 +28,8 @@ struct reading {
 	uint64_t switched;  /* time of the last switch */
 	uint32_t next;      /* thread that the last switch brought */
 	bool known;
-	struct event part;  /* of which not all slots are read, */
-	int part_slots;     /* but these are; 0: there is no such event */
+	struct event part;  /* an event of which not all slots have been read yet, */
+	int part_slots;     /* and how many have been; 0: there is no such event */
 	bool begun;         /* the first slot of the last event was read */
 	event_fn *fn;
 	void *arg;
@@ -61,7 +61,7 @@ static bool is_whole(const struct reading *r, uint64_t place, const struct ring_
 	return s->a >> RING_LAP_SHIFT == lap && s->b >> RING_LAP_SHIFT == lap;
 }
 
-/* Decodes the values and the detail of those kinds that struct event has members for. */
+/* Decodes the values and the detail of the kinds for which struct event has members. */
 static void read_values(struct event *e, uint32_t detail)
 {
 	const uint64_t *v = e->values;
