@@ -41,7 +41,7 @@ static const struct right useful[] = {
 #define NR_NEEDED (sizeof(needed) / sizeof(needed[0]))
 #define NR_USEFUL (sizeof(useful) / sizeof(useful[0]))
 
-/* CAP_SYS_ADMIN does not count, though the kernel takes it for these: no process of systop keeps it. */
+/* CAP_SYS_ADMIN does not count, though the kernel accepts it instead of these: no process of systop keeps it. */
 static bool has_right(const struct right *r)
 {
 	cap_t caps = cap_get_proc();

@@ -18,7 +18,8 @@ int check_kernel(void);
 /* check_clock - checks that the kernel's clock is fast to read, or @force. 0, or -EOPNOTSUPP after fail(). */
 int check_clock(bool force);
 
-/* check_files - raises the limit of open files to systop's needs. 0, or -EMFILE after fail(). */
+/* check_files - raises the limit of open files to the highest allowed value. 0, or -EMFILE after fail(): that is below systop's
+ * needs. */
 int check_files(void);
 
 /* check_files_restore - in a child: the limit that systop was started with. */

@@ -20,7 +20,7 @@ const char *check_right(size_t i, bool *is_needed, const char **what, bool *held
 void check_lockdown(char *buf, size_t size);
 void check_scheduler(char *buf, size_t size);
 
-/* check_kernel_clock - the one that the kernel reads now, measured once. */
+/* check_kernel_clock - the clock that the kernel reads now; measured when it is first seen. */
 const struct clocksource *check_kernel_clock(void);
 
 #endif

@@ -91,7 +91,7 @@ static void add_kernel(struct checks *c, const struct utsname *uts)
 		  strstr(uts->version, "PREEMPT_RT") ? " PREEMPT_RT" : "");
 }
 
-/* What is slower or less here than elsewhere. */
+/* Settings of this host that make systop slower or hide something. */
 static void add_settings(struct checks *c)
 {
 	char mode[64], paranoid[64], clock[80], scheduler[200];
@@ -179,8 +179,8 @@ static int try_programs(struct checks *c, const struct options *o)
 	return err;
 }
 
-/* What systop itself checks before it starts, in its order: the first failure decides its exit status, and what comes
- * after it is not checked. */
+/* What systop itself checks before it starts, in its order: the first failure decides its exit status, and later steps are not
+ * checked. */
 static void add_steps(struct checks *c, const struct options *o, struct failure *first)
 {
 	static const char *const steps[] = { "namespaces", "rights", "kernel features", "clock's cost", "open files", "start" };

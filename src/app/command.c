@@ -22,7 +22,7 @@
 #define EXEC_STEPS 100
 #define EXEC_STEP_MS 10
 
-/* Replaces what is the terminal with /dev/null. */
+/* Replaces the standard streams that are a terminal with /dev/null. */
 static void leave_terminal(void)
 {
 	int none = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -77,7 +77,7 @@ int command_fork(struct command *c, char **argv, bool screen)
 	return 0;
 }
 
-/* What exec reports through the gate, as from read(). 0: it succeeded, or has not ended: then its failure is only the
+/* What exec reports through the gate, as from read(). 0: it succeeded, or is not finished: its failure then shows only in the
  * child's exit status. */
 static ssize_t exec_result(int gate, int *why)
 {

@@ -18,8 +18,8 @@ struct command {
  * cannot read from it, and what it writes to it is dropped. */
 int command_fork(struct command *c, char **argv, bool screen);
 
-/* command_start - releases the command, unless systop is about to end: then it never starts. Returns 0, or -errno after
- * fail() if it cannot be executed, as far as that is known within a second. */
+/* command_start - releases the command, unless systop is about to end: then it never starts. Returns 0, or -errno after fail()
+ * if it cannot be executed and this is known within a second. */
 int command_start(struct command *c);
 
 /* command_end - leaves a running command alone; ends one that never started. */

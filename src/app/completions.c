@@ -87,7 +87,7 @@ static void put_quoted(FILE *to, const char *text, const char *special)
 	}
 }
 
-/* Its operand can be a file, which the shell completes. */
+/* Whether an option's operand can be a file, which the shell completes. */
 static bool is_path(const struct argp_option *o)
 {
 	return o->arg && (!strcmp(o->arg, "FILE") || !strcmp(o->arg, "DIR") || !strcmp(o->name, "theme"));

@@ -93,7 +93,7 @@ struct reading {
 	char error[128];
 };
 
-/* In place of a blank that would begin one. */
+/* Replaces a blank that would begin a comment. */
 #define NO_COMMENT '\1'
 
 /* From version 56 on, inih looks for comments in lines that continue a value, too. */
@@ -117,7 +117,7 @@ static char *read_line(char *buf, int size, void *arg)
 		return NULL;
 	if (cut && !r->too_long && !strchr("#;", buf[strspn(buf, " \t")]))
 		r->too_long = r->line;
-	if (*buf == '[') /* nothing before a section goes on in it */
+	if (*buf == '[') /* no setting continues in the next section */
 		r->named = false;
 	r->goes_on = r->named && (*buf == ' ' || *buf == '\t');
 	if (r->goes_on)
@@ -134,7 +134,7 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	snprintf(r->value + used, sizeof(r->value) - used, "%s%s", used ? " " : "", value);
 	for (char *at = r->value; (at = strchr(at, NO_COMMENT));)
 		*at = ' ';
-	for (size_t end = strlen(r->value); end && r->value[end - 1] == ' ';) /* that character may have been in the file */
+	for (size_t end = strlen(r->value); end && r->value[end - 1] == ' ';) /* NO_COMMENT may have been in the file itself */
 		r->value[--end] = '\0';
 	r->named = *name;
 	/* Unknown settings are ignored: they can be from another version. */
@@ -143,8 +143,8 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	return !r->wrong;
 }
 
-/* The first line that binds an action to no key, as one does whose key is taken for a comment; 0: none. This is known only at
- * the end of the file: the keys can be in lines that continue it. */
+/* The first line that binds an action to no key, such as one whose key is taken for a comment; 0: none. This is known only at
+ * the end of the file, as continuation lines can have the keys. */
 static int line_without_key(struct reading *r)
 {
 	const struct keymap *m = &r->settings->keymap;

@@ -246,7 +246,8 @@ static int replace(const struct path *p, const struct settings *s, FILE *old)
 	return err;
 }
 
-/* The line for which the old file was not read, and which would refuse the new one, too; 0: none. -EIO: it cannot be read. */
+/* The first invalid line of the old file: its settings were not read, and the new file would keep the line. 0: none. -EIO: the
+ * file cannot be read. */
 static int wrong_line(FILE *old)
 {
 	struct settings scratch;

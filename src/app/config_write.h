@@ -28,9 +28,8 @@ struct config_writer {
 void config_write(struct config_writer *w, const struct settings *s, char *said, size_t size);
 bool config_write_work(struct config_writer *w, char *said, size_t size);
 
-/* config_run - the helper's role: writes one file.
- * config_put - what it does, as the user of this process. 0, -errno, or the number of the first invalid line of the
- * file: it stays as it is, as its settings were not read. */
+/* config_run - the helper's role: writes one file. config_put - the same, as the user of this process. 0, -errno, or the number
+ * of the first invalid line of the file: it stays as it is, as its settings were not read. */
 void config_run(int socket);
 int config_put(const char *path, const struct settings *s);
 

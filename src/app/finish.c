@@ -79,8 +79,8 @@ void finish_trace(struct systop *s, bool asked_to_end)
 		fail_fix("%s", save_fix(err));
 }
 
-/* Writes what the exporter has left. If that is all that it makes, it is reported, and a signal only ended the recording, as
- * with -w; but with a command, the signal may have ended that, too, and its exit status is not known. */
+/* Writes what the exporter has left. If this is its only output, the result is reported, and a signal only ended the recording,
+ * as with -w. With a command, however, the signal may have ended the command, too, whose exit status is not known. */
 static enum loop_verdict finish_file(struct systop *s, int *signal_number)
 {
 	int reader = *signal_number ? s->options.file_fd : -1, err;

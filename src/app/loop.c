@@ -24,7 +24,7 @@ struct loop {
 	int epoll_fd, signal_fd, tick_fd, harvest_fd, end_fd; /* end_fd: -1: none */
 	int *signal, *status;
 	bool child_ended, sending;
-	bool unwatched; /* output waits that epoll cannot watch */
+	bool unwatched; /* unsent output is for a file that epoll cannot watch */
 	uint64_t interval_ns; /* of tick_fd */
 };
 

@@ -30,7 +30,7 @@ struct loop_ops {
 	void (*save)(void *arg);                 /* SIGUSR1 */
 	uint64_t (*interval)(void *arg);         /* ns between ticks from now on; may be NULL: it does not change */
 	bool (*unsent)(void *arg);               /* whether output waits for its reader */
-	enum loop_verdict (*send)(void *arg);    /* which accepts more of it now */
+	enum loop_verdict (*send)(void *arg);    /* its reader accepts more of it now */
 	bool (*unfinished)(void *arg);           /* whether a turn ended before its work was complete */
 	enum loop_verdict (*go_on)(void *arg);   /* the next turns continue it; both may be NULL */
 };

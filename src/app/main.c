@@ -52,7 +52,8 @@ static void read_settings(struct systop *s)
 	snprintf(theme.name, sizeof(theme.name), "%s", s->settings.theme); /* W keeps the file's value */
 }
 
-/* The file of -o, or of -w. One of /dev, such as /dev/stdout, has no folder to save in. */
+/* The file of -o or -w, beside which others are saved; NULL: none, or it is one of our descriptors, such as /dev/stdout, which
+ * has no folder. */
 static const char *beside(const struct options *o)
 {
 	if (o->save_path)
@@ -161,7 +162,7 @@ int main(int argc, char **argv)
 	if (tolower('I') != 'i') /* Turkish: IRQ% and TID are found in either case, as elsewhere */
 		setlocale(LC_CTYPE, text_is_utf8() ? "C.UTF-8" : "C");
 	signal(SIGXFSZ, SIG_IGN); /* a file that gets too large is an ordinary error */
-	words_listen(NULL); /* for developers; fail() reports errors */
+	words_listen(NULL); /* hides libbpf's messages, which are for developers; fail() reports errors */
 	argv[0] = (char[]){ "systop" };
 	if (read_all(&s, argc, argv) || check_output(&s.options)) {
 		options_fini(&s.options);

@@ -98,7 +98,7 @@ static int check_pid(const pid_t *pids, size_t nr)
 	return -ENOTSUP;
 }
 
-/* A clock that is off the host's, as the namespace's table names it, and its offset in s and ns. */
+/* Finds a clock that differs from the host's: its name, as in the namespace's table, and its offset in s and ns. */
 static bool clock_offset(char name[16], int64_t *s, int64_t *ns)
 {
 	char line[128];

@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /*
- * namespaces_check - checks that systop is in the host's PID and time namespaces, as the programs in the kernel know only
- * the host's numbers and clock, and in its user namespace, as only that one's capabilities allow to load them.
+ * namespaces_check - checks that systop is in the host's PID and time namespaces, as the programs in the kernel know only the
+ * host's numbers and clock, and in its user namespace, as only capabilities there allow loading them.
  * @pids: of -p; the message has their numbers on the host, if /proc is the host's
  * Returns 0, or -ENOTSUP after fail(), which says how to start systop instead.
  */

@@ -37,20 +37,20 @@ struct options {
 	const struct exporter *exporter; /* for OUTPUT_EXPORT, else NULL */
 	int word;                /* its operand, if that is one of its words */
 	const char *file;        /* else the file, "-": stdout; NULL: none */
-	int file_fd;             /* descriptor, if that is the path of one; -1: no */
+	int file_fd;             /* descriptor, if file is the path of one of ours; -1: it is not */
 	bool file_streams;       /* it is a pipe or a device */
 	uint64_t interval_ns;
 	uint64_t iterations;     /* 0: until stopped */
 	uint64_t duration_ns;    /* after which systop ends; 0: until stopped */
 	struct schedule at;      /* start time */
-	const char *save_path;   /* -o: where w saves; NULL: a generated name in this directory */
-	int save_fd;             /* its descriptor, likewise */
+	const char *save_path;   /* -o: where w saves; NULL: a generated name in the current folder */
+	int save_fd;             /* descriptor, if save_path is the path of one; -1: it is not */
 	const char *log;         /* --log or -v; NULL: none */
 	bool verbose;            /* -v */
 	enum metric_id sort;
 	const char *sort_text;   /* as it was given; NULL: not given */
 	bool all;
-	const char *numbers;     /* the first of [INTERVAL [COUNT]], only for outputs of refreshes; NULL: none, */
+	const char *numbers;     /* the first of [INTERVAL [COUNT]], only for outputs of refreshes; NULL: none */
 	int nr_numbers;
 	bool check;              /* --check */
 	unsigned int frequency;  /* samples per second on each CPU, 0: none */
@@ -59,8 +59,8 @@ struct options {
 	uint64_t window_bytes;   /* and its size in bytes; 0: chosen by systop */
 	uint64_t max_cpu;        /* limit of systop's own cost in 1/1000 % of one CPU, */
 	uint64_t max_memory;     /* and in bytes; 0: no limit */
-	uint64_t wait_ns;        /* shortest wait whose blocking thread is recorded */
-	bool self, all_cpus;     /* also sampled */
+	uint64_t wait_ns;        /* shortest wait for a CPU of which systop records what ran instead */
+	bool self, all_cpus;     /* sample systop itself, and isolated and nohz_full CPUs, too */
 	bool cpu_clock;          /* samples by the CPU's clock instead of its cycles */
 	bool redact;             /* exports have hashes in place of names */
 	bool args;               /* traces have the arguments of processes */

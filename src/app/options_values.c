@@ -252,7 +252,7 @@ int options_set_sort(struct options *o, const char *arg)
 	return options_add_setting(o, "-s", "view", "sort", m == METRIC_COUNT ? arg : metrics[m].name);
 }
 
-/* W writes it for starts in other folders, too. */
+/* A relative path becomes absolute, as W writes it to the config, for starts in other folders. */
 int options_set_theme(struct options *o, const char *arg)
 {
 	struct theme_files files;
@@ -260,7 +260,7 @@ int options_set_theme(struct options *o, const char *arg)
 	char error[256], folder[PATH_MAX];
 
 	config_themes(&files);
-	/* It stays as it is where a longer path does not fit, or a folder above cannot be entered. */
+	/* The path stays relative if the absolute one does not fit, or a folder above cannot be entered. */
 	if (*arg != '/' && strchr(arg, '/') && getcwd(folder, sizeof(folder)) &&
 	    snprintf(o->theme, sizeof(o->theme), "%s/%s", folder, arg) < THEME_SIZE &&
 	    !theme_load(&theme, o->theme, &files, error, sizeof(error)))

@@ -25,7 +25,7 @@ static int print_version(void)
 	return EXIT_STATUS_OK;
 }
 
-/* What -s takes: of the columns that are no values, those whose name no value has. */
+/* Prints the columns that can be sorted by: values, then other columns. Where both have the same name, -s takes the value. */
 static int print_columns(void)
 {
 	for (int f = 0; f < METRIC_COUNT; f++)

@@ -3,10 +3,11 @@
 #define SYSTOP_APP_PRIORITY_H
 
 /*
- * systop is needed when a host is overloaded: it and its helpers run before what they watch, and use little.
+ * systop is needed when a host is overloaded: it runs before what it watches, and uses little. Its helpers get no priority
+ * (helper/starter.c).
  *
- * priority_raise - call it before helpers are started. Keeps a priority that systop was started with (nice), and the
- * present one if raising is not permitted.
+ * priority_raise - call it before helpers are started. Keeps a priority that systop was started with (nice), and the present
+ * one if raising is not permitted.
  * priority_restore - in a child that is not one of systop's own.
  */
 void priority_raise(void);

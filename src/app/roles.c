@@ -13,7 +13,7 @@
 
 /* clang-format off */
 const struct helper_role processes[PROCESS_COUNT] = {
-	/* For attaching timers to CPUs that come online later, and for reading maps. */
+	/* Its capabilities are for attaching timers to CPUs that come online later, and for reading maps. */
 	[PROCESS_MAIN] = {
 		.name = "systop",
 		.what = "collects, draws, prints",

@@ -121,8 +121,8 @@ enum loop_verdict run_output_verdict(const struct systop *s, int err)
 	return LOOP_FAILED;
 }
 
-/* A cgroup of -c has been removed or made again: without a word a service that restarts looks like one that idles. @nr: as many
- * have in this refresh; the screen has one line for all. */
+/* Reports that a cgroup of -c was removed or created again: otherwise a service that restarts would look like one that idles.
+ * @nr: number of such cgroups so far in this refresh; the screen has one line for all. */
 static void report_cgroup(struct systop *s, const struct cgroup_target *target, size_t nr)
 {
 	static const char *const changes[] = {
@@ -155,7 +155,7 @@ static void report_cgroups(struct systop *s)
 			report_cgroup(s, &targets[i], ++changed);
 }
 
-/* Has the command lines of what the refresh shows read, for the next refreshes. */
+/* Requests the command lines of the processes that the refresh shows, for the next refreshes. */
 static void want_commands(struct systop *s, const struct tick *t)
 {
 	for (size_t i = 0; i < t->nr_processes; i++) {
@@ -255,7 +255,7 @@ static enum loop_verdict on_unfinished_turn(void *arg)
 
 	if (s->unfinished)
 		return run_output_verdict(s, refresh_go_on(s));
-	return s->dying ? harvest_some(s) : run_tick(s); /* it has waited */
+	return s->dying ? harvest_some(s) : run_tick(s); /* the refresh that waits */
 }
 
 /* At the end of --duration: reads the rest of the interval as a last refresh, unless a refresh came just before. */
@@ -282,7 +282,7 @@ enum loop_verdict run_file_verdict(struct systop *s)
 	return LOOP_FAILED;
 }
 
-/* The processes have ended, and those that they forked: reports what was sampled at once. */
+/* When the processes and all that they forked have ended: reports at once what was sampled. */
 static enum loop_verdict on_sampled_harvest(struct systop *s)
 {
 	if (s->options.command || !target_ended(&s->target) || collect_scope_lives(s->collect))
@@ -311,7 +311,7 @@ static enum loop_verdict on_harvest(void *arg)
 	if (s->tui && config_write_work(&s->sources.config, said, sizeof(said)))
 		tui_notice(s->tui, "%s", said);
 	if (verdict == LOOP_GO_ON && !s->due && save_wants_tick(s->save) && !options_need(&s->options, EXPORT_TICKS)) {
-		s->ticks--; /* it is none of -n */
+		s->ticks--; /* it does not count for -n */
 		verdict = on_tick(s);
 	}
 	return verdict == LOOP_GO_ON && options_need(&s->options, EXPORT_SAMPLES) ? on_sampled_harvest(s) : verdict;
@@ -361,7 +361,7 @@ static void on_resize(void *arg)
 	tui_resize(((struct systop *)arg)->tui);
 }
 
-/* Between refreshes of the screen, which d changes. */
+/* The interval between refreshes of the screen, which the key d changes. */
 static uint64_t on_interval(void *arg)
 {
 	return tui_delay(((struct systop *)arg)->tui);
@@ -420,7 +420,7 @@ static int begin_output(struct systop *s)
 /* Longest recording that -n can ask for. */
 #define COUNTED_MAX_NS (INT32_MAX * 1000000000ULL)
 
-/* Before systop is ready. -n is a duration, too: there are refreshes before --at. */
+/* Call it before systop is ready. -n becomes a duration, as there are refreshes before --at, too. */
 static void plan_capture(struct systop *s)
 {
 	struct options *o = &s->options;
@@ -449,14 +449,14 @@ static uint64_t first_wait(const struct systop *s)
 	return gone < FIRST_NS ? FIRST_NS - gone : 1;
 }
 
-/* From the start to the end of the main loop, and of what it leaves to write. */
+/* Runs the main loop, and then writes what it leaves. */
 static void run_loop(struct systop *s, int *signal_number)
 {
 	bool screen = s->options.output == OUTPUT_SCREEN, window = options_need(&s->options, EXPORT_WINDOW);
 	const struct loop_options o = {
 		.first_ns = window ? s->plan.first_ns : screen ? first_wait(s) : s->options.interval_ns,
 		.interval_ns = window ? s->plan.interval_ns : screen ? s->settings.delay_ns : s->options.interval_ns,
-		.clock = window ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, /* a recording ends by the time, also if the host was suspended */
+		.clock = window ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, /* a recording includes the time of a suspend */
 		.duration_ns = window ? 0 : s->options.duration_ns,
 		.terminal_fd = screen ? STDIN_FILENO : -1,
 		.work_fds = { names_fd(s->names), collect_files_fd(s->collect), collect_blocked_fd(s->collect),
@@ -467,7 +467,7 @@ static void run_loop(struct systop *s, int *signal_number)
 	const struct loop_ops *ops = screen ? &screen_ops : &batch_ops;
 	enum loop_verdict verdict;
 
-	if (screen) /* the first refresh is no interval of -n */
+	if (screen) /* the first refresh does not count for -n */
 		s->ticks--;
 	verdict = loop_run(&o, ops, s, signal_number, &s->command.status);
 	verdict = finish_output(s, verdict, signal_number);
@@ -480,7 +480,7 @@ static void run_loop(struct systop *s, int *signal_number)
 	}
 }
 
-/* The formats of stacks have no place for it. */
+/* Reports losses at the end, as the formats of stacks have no place for them. */
 static void report_loss(const uint64_t loss[LOSS_COUNT])
 {
 	char text[512];

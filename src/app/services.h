@@ -23,7 +23,7 @@ struct services {
 	struct save *save;
 	const char *save_path; /* destination; NULL: a generated name */
 	int save_fd;           /* -1: none */
-	const char *folder;    /* of files with generated names, ending in "/"; "": the present one */
+	const char *folder;    /* of files with generated names, ending in "/"; "": the current one */
 	struct config_writer config;
 	const struct sink *output; /* of the screen */
 	struct topology_reader topology;

@@ -40,7 +40,7 @@
 
 void start_helpers(void)
 {
-	hash_init(); /* they have the same key */
+	hash_init(); /* before the fork, so that helpers have the same key */
 	helper_start(processes, PROCESS_COUNT, PROCESS_STARTER); /* without helpers there are no names */
 }
 
@@ -172,7 +172,7 @@ static void warn_of_frequency(struct systop *s)
 		warn(s, text);
 }
 
-/* Without a word, stacks and profiles of time on CPUs are as empty as those of an idle host. */
+/* Without a warning, stacks and profiles of time on CPUs would look like those of an idle host. */
 static void warn_of_events(struct systop *s)
 {
 	int err = s->options.frequency ? samplers_try() : 0;
@@ -183,7 +183,7 @@ static void warn_of_events(struct systop *s)
 		warn(s, text);
 }
 
-/* The frames of a profile are then numbers, and most stacks are cut. */
+/* Without helpers the frames of a profile are numbers, and most stacks are cut. */
 static void warn_of_helpers(struct systop *s)
 {
 	char text[192];

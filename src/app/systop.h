@@ -66,7 +66,7 @@ struct systop {
 	char **argv;
 	struct capture_plan plan; /* of -w */
 	bool recorded; /* -w has ended: the last save is its own, and finish_trace() reports what goes wrong */
-	bool gone;     /* the processes of -p have ended */
+	bool gone;     /* the processes of -p and the threads of -t have ended */
 	uint64_t loss[LOSS_COUNT]; /* since the start, at the last refresh */
 	uint64_t ticks;
 	uint64_t tick_ns; /* when the last one began, CLOCK_MONOTONIC */

@@ -188,8 +188,8 @@ void target_refresh(struct target *t, struct collect *collect, struct cgroups *c
 }
 
 /* Whether a thread has ended, though its number may still be in use: its parent has not waited for it. The first thread of a
- * process counts as long as the others, one of which gets its number when it executes a program. pidfds of threads are
- * newer than some kernels that systop runs on. Asking the scheduler needs no rights, as /proc may hide the thread. */
+ * process has not ended while other threads run, one of which gets its number when it executes a program. pidfds of threads are
+ * newer than some kernels that systop runs on. Where /proc hides the thread, the scheduler is asked, which needs no rights. */
 static bool thread_ended(pid_t tid)
 {
 	char line[512], state, *end;

@@ -29,9 +29,9 @@ struct watched {
 struct target {
 	struct cgroup_scope *cgroups; /* NULL: no -c */
 	const char *shown;            /* controller of the hierarchy shown; NULL: v2 */
-	uint64_t marked;              /* changes of its cgroups and of the scope that in_scope reflects; 0: not yet */
+	uint64_t marked;              /* changes of the shown cgroups and of the scope up to the last mark(); 0: there was none */
 	struct containers *containers; /* names of cgroups: borrowed */
-	uint64_t names_until;         /* CLOCK_MONOTONIC ns: end of the wait for them, for all hierarchies together */
+	uint64_t names_until;         /* end of the wait for names of cgroups, for all hierarchies together; CLOCK_MONOTONIC ns */
 	pid_t *pids;                  /* processes of -p, and the command's */
 	const pid_t *tids;            /* threads of -t: borrowed from the options */
 	struct watched *watched;      /* of -p and -t */
@@ -42,12 +42,12 @@ struct target {
 	char last[128];               /* "sleep 4711", the last process of -p, or thread of -t; safe */
 };
 
-/* target_resolve - resolves all of it; waits a little for names of containers and pods, if one may be meant. @mounts:
- * and @containers: borrowed. 0, or -errno after fail(). */
+/* target_resolve - resolves all that the options name; waits a little for names of containers and pods, if one may be meant.
+ * @mounts and @containers: borrowed. 0, or -errno after fail(). */
 int target_resolve(struct target *t, const struct options *o, const struct cgroup_mounts *mounts,
 		   struct containers *containers);
 
-/* target_add - adds a process: the command. */
+/* target_add - adds the command's process; once, after target_resolve(). */
 void target_add(struct target *t, pid_t pid);
 
 /* target_collect - a collector for the target only, by collect_new(). @o: the other options for that */

@@ -12,7 +12,7 @@ struct trace_index;
 /* A recorded window, regardless of its origin: its events, and the index that explains their ids and threads. */
 struct capture {
 	const struct trace_index *index;
-	void *arg; /* of the next three; CPUs are those of the index */
+	void *arg; /* for the next three functions; CPUs are numbered as in the index */
 	/* Whether a CPU has events; since when its events are complete, CLOCK_BOOTTIME ns. */
 	bool (*has)(void *arg, uint32_t cpu);
 	uint64_t (*since)(void *arg, uint32_t cpu);

@@ -22,7 +22,7 @@ struct export {
 	enum metric_id sort;                /* of tables: largest first */
 	bool all;                          /* include threads that did nothing */
 	const struct filter *filter;       /* which threads to list, NULL: all; sums cover all threads */
-	int word;                          /* the chosen exporter.word(); else 0 */
+	int word;                          /* index of the chosen exporter.word(), else 0 */
 	const struct source *source;
 	void (*user_name)(unsigned int uid, char *buf, size_t size); /* safe for a terminal */
 	const struct redact *redact;       /* of --redact; NULL: names as they are */
@@ -49,11 +49,11 @@ struct exporter {
 	const char *(*word)(int n); /* the n-th choice; NULL: no more */
 	const char *help;
 	unsigned int needs;       /* enum export_needs */
-	/* For ticks; all return 0 or -errno. begin() - creates e->state, before the first tick. tick() - writes one and
-	 * returns 0, or starts to and returns 1: more() then continues until @until (CLOCK_MONOTONIC ns; 0: to the end)
-	 * and returns 1 while there is more; the tick is held meanwhile. skip() - instead of tick(), while the output before
-	 * is still being written. end() - writes the rest (to NULL: discards it)
-	 * and frees e->state, even if a tick is unfinished. NULL: nothing to do. */
+	/* For ticks; all return 0 or -errno. begin() - creates e->state, before the first tick. tick() - writes one and returns
+	 * 0, or starts to and returns 1: more() then continues until @until (CLOCK_MONOTONIC ns; 0: to the end) and returns 1
+	 * while there is more; the tick is held meanwhile. skip() - called instead of tick() while the previous output is still
+	 * being written. end() - writes the rest (to NULL: discards it) and frees e->state, even if a tick is unfinished. NULL:
+	 * nothing to do. */
 	int (*begin)(struct export *e);
 	int (*tick)(struct export *e, FILE *to, const struct tick *t);
 	int (*more)(struct export *e, uint64_t until);
@@ -62,9 +62,9 @@ struct exporter {
 	/* For samples: exports this set instead of a tick, after begin() and before end(). NULL: exports ticks only. 0
 	 * or -errno. */
 	int (*samples)(struct export *e, const struct sample_set *set);
-	/* For files, whose operand is not a choice. A helper process writes the file when the output of tick() or end()
-	 * is complete: it replaces the previous file, or leaves it untouched. Suffix without the dot for names that
-	 * have none; NULL: the name is always complete. Whether users other than the owner may read it. */
+	/* For files, whose operand is not a choice. A helper process writes the file when the output of tick() or end() is
+	 * complete: the previous file is replaced in one step, or stays. suffix: without the dot, for names that have none;
+	 * NULL: the name is always complete. others_read: whether users other than the owner may read the file. */
 	const char *suffix;
 	bool others_read;
 	/* Writes a window: 0, -ECANCELED if it is no longer wanted, or -errno. */

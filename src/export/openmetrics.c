@@ -24,12 +24,12 @@
 /* Values of the host, or of the cgroups with the same path. */
 struct series {
 	char *label;                /* `{cgroup="/a"`; the host's is "{" */
-	char *labels;               /* the same and what it belongs to now: `{cgroup="/a",unit="a.service"`; NULL: only that */
+	char *labels;               /* label with what the cgroup belongs to now: `{cgroup="/a",unit="a.service"`; NULL: label */
 	uint64_t seq, listed;       /* last tick that contained it, and last tick that listed it */
 	uint64_t threads;           /* at present */
-	unsigned __int128 v[METRIC_COUNT]; /* since the start, in the metric's unit; KIND_MAX: since the text before. All threads
-					    * together may have slept for longer than 2^64 ns */
-	bool known[METRIC_COUNT];   /* in the last interval; KIND_MAX: since the text before */
+	unsigned __int128 v[METRIC_COUNT]; /* since the start, in the metric's unit; KIND_MAX: since the previous text;
+					    * KIND_LEVEL: now. All threads together may have slept for longer than 2^64 ns */
+	bool known[METRIC_COUNT];   /* in the last interval; KIND_MAX: since the previous text */
 	uint64_t hist[HISTS_OF_THREADS][LOG2_SLOTS];
 };
 
@@ -41,12 +41,12 @@ struct openmetrics {
 	size_t nr, room;
 	struct map by_label;            /* hash of the label -> struct series */
 	struct pressure pressure[PRESSURE_COUNT];
-	const struct tick *unwritten;   /* the last one, if it was skipped; else NULL */
+	const struct tick *unwritten;   /* the last tick, if it was skipped; else NULL */
 };
 
-/* --- What it comes to */
+/* --- Adding up */
 
-/* @since_text: the text lacks the refresh before: the longest of both counts. */
+/* @since_text: the previous refresh is in no text, so maxima cover both. */
 static void begin_series(struct series *s, uint64_t seq, bool since_text)
 {
 	s->seq = seq;
@@ -92,7 +92,7 @@ static void put_escaped(FILE *to, const char *text)
 	}
 }
 
-/* A label of what a cgroup belongs to, if it does. */
+/* Writes a label with what a cgroup belongs to; @raw: NULL: nothing. */
 static void put_label(FILE *to, const char *name, const char *raw, const struct redact *redact)
 {
 	char safe[1024], hashed[512];
@@ -106,7 +106,7 @@ static void put_label(FILE *to, const char *name, const char *raw, const struct 
 	fputc('"', to);
 }
 
-/* Names of containers and pods come later: the series continues with them. */
+/* Names of containers and pods arrive later: the series then continues with these labels. */
 static int set_labels(struct series *s, const struct cgroup *c, const struct redact *redact)
 {
 	size_t size;
@@ -443,7 +443,7 @@ static int tick(struct export *e, FILE *to, const struct tick *t)
 	return err ? err : put_text(to, o, t);
 }
 
-/* Its sums are in the next text. */
+/* The next text has the sums of this tick. */
 static int skip(struct export *e, const struct tick *t)
 {
 	struct openmetrics *o = e->state;

@@ -24,7 +24,8 @@
 /* Both stacks and the marks between them. */
 #define FRAMES_MAX (STACK_USER_MAX + STACK_KERNEL_MAX + 8)
 
-/* Samples, threads and locations: 262,144 samples with 40 frames and 20 columns take 150 MB. The rest is one sample. */
+/* Maximum number of samples, of threads and of locations: 262,144 samples with 40 frames and 20 columns take 150 MB. All that
+ * exceeds it becomes one sample. */
 #define ITEMS_MAX (1 << 18)
 
 /* --- Labels of a sample */
@@ -129,7 +130,7 @@ static struct sample *sample_without_room(struct pprof *p)
 
 	if (index >= 0)
 		return p->samples[index];
-	p->locations_max++; /* its own */
+	p->locations_max++; /* the sample's own */
 	id = pprof_location_by_name(p, "[profile full]", NULL);
 	return p->err ? NULL : sample_new(p, key, &id, 1, NULL);
 }
@@ -234,7 +235,7 @@ static int begin(struct export *e)
 	return p->err;
 }
 
-/* Marks mappings with missing names: pprof looks for the names of these. */
+/* Marks mappings in which names are missing, so that pprof looks for them. */
 static void mark_nameless(struct pprof *p)
 {
 	for (size_t i = 0; i < p->nr_locations; i++)
@@ -277,7 +278,7 @@ static int compress_to(FILE *to, const uint8_t *bytes, size_t size)
 	return done != Z_STREAM_END ? -EIO : file_flush(to);
 }
 
-/* Collects pointers to the message at the start of each item. */
+/* Passes the lists of items as lists of messages, as each item begins with its message. */
 static int write_profile(struct pprof *p, FILE *to)
 {
 	PB(Profile) profile = PB_INIT(PROFILE);

@@ -87,7 +87,7 @@ struct pprof {
 	int err;
 };
 
-/* key_of - keys of different kinds have nothing in common, however small the numbers are that follow. */
+/* key_of - hashes the kind with the value, so that equal values of different kinds have different keys. */
 static inline uint64_t key_of(enum item kind, uint64_t what)
 {
 	return hash_add(hash_add(0, kind), what);
@@ -105,7 +105,7 @@ static inline uint64_t key_of(enum item kind, uint64_t what)
 		item_;                                                                                                 \
 	})
 
-/* remember - @m knows an item's index by its key from now on. */
+/* remember - stores an item's index in @m under its key. */
 static inline void remember(struct pprof *p, struct map *m, uint64_t key, size_t index)
 {
 	if (!p->err)
@@ -123,9 +123,9 @@ static inline int64_t known(const struct map *m, uint64_t key)
 int64_t pprof_string(struct pprof *p, const char *text);
 int64_t pprof_safe_string(struct pprof *p, const char *text, size_t len);
 
-/* pprof_location - id of the location of the frame, or of the mark, that @w is at. pprof_location_by_name - of what is
- * in no file: its name alone identifies it; @module: NULL: it is no code. 0 after an error, or if there is no room for a new
- * one. */
+/* pprof_location - id of the location of the frame, or of the mark, that @w is at. pprof_location_by_name - the same for what
+ * has no place in a file: its name and @module (NULL: it is no code) identify it. 0 after an error, or if there is no room for
+ * a new one. */
 uint64_t pprof_location(struct pprof *p, const struct stack_walk *w);
 uint64_t pprof_location_by_name(struct pprof *p, const char *name, const char *module);
 

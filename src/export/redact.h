@@ -31,12 +31,12 @@ const char *redact_comm(const struct redact *r, const struct life *l, char buf[R
 const char *redact_process(const struct redact *r, const struct process *p, char buf[REDACT_HASH]);
 const char *redact_name(const struct redact *r, const char *name, size_t len, char buf[REDACT_HASH]);
 
-/* redact_scope - what -c, -p, -t, -u and the command to run name. */
+/* redact_scope - what -c, -p, -t, -u and the command to run name: "redacted"; "all" stays. */
 const char *redact_scope(const struct redact *r, const char *scope);
 
-/* redact_path - each part of a path, or of the name of a pod, separately; the hierarchy of a cgroup (cpu:/) stays.
- * redact_module - the same of a file with code; what is none, such as "[kernel]", stays. redact_function - the name of a
- * function: if it has none, its module's is hashed. */
+/* redact_path - hashes each part of a path, or of the name of a pod, separately; the hierarchy of a cgroup (cpu:/) stays.
+ * redact_module - the same for a file with code; the module of other code, such as "[kernel]", stays. redact_function - the
+ * name of a function; if it is made from the name of the module, that part is hashed. */
 const char *redact_path(const struct redact *r, const char *path, char *buf, size_t size);
 const char *redact_module(const struct redact *r, const char *module, char *buf, size_t size);
 const char *redact_function(const struct redact *r, const struct symbol *s, char *buf, size_t size);

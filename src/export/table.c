@@ -69,7 +69,7 @@ static void heading(FILE *to, const struct tick *t, const struct export *o, size
 	fprintf(to, " COMMAND\n");
 }
 
-/* Text, elided, and blanks behind it. */
+/* Writes a text, elided or padded to @width cells. */
 static void cell(FILE *to, const char *text, int width)
 {
 	char elided[256];
@@ -88,7 +88,7 @@ static void owner_cell(FILE *to, const struct row *r, const struct export *o)
 	cell(to, safe, OWNER_WIDTH);
 }
 
-/* The whole command line: there is no screen that it has to fit in. */
+/* Writes the whole command line: no screen limits its width. */
 static void command(FILE *to, const struct row *r, const struct export *o)
 {
 	struct cmdline_look look;
@@ -123,7 +123,7 @@ struct table {
 	size_t nr, at;
 };
 
-/* Also of a table that was not begun. Returns @err. */
+/* Frees the table, if there is one. Returns @err. */
 static int table_end(struct export *o, int err)
 {
 	struct table *w = o->state;

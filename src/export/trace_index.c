@@ -15,7 +15,7 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* Reject an index that claims to be larger. */
+/* Maximum size of an index: a larger one is refused. */
 #define IMAGE_BYTES_MAX (1ULL << 32)
 
 struct trace_index_maker {
@@ -336,8 +336,8 @@ const struct trace_index_thread *trace_index_who(const struct trace_index *i, in
 		else
 			high = middle;
 	}
-	/* Prefers the last entry that existed at that time: a life is known from the refresh that shows it, or slightly
-	 * later. */
+	/* An entry counts before its .from if it is the first of a life, as systop learns of a life only at the refresh that
+	 * shows it, or slightly later. */
 	for (; low < i->threads.nr && all[low].tid == tid; low++)
 		if (!found || (all[low].start_ns <= t && (all[low].start_ns != found->start_ns || all[low].from <= t)))
 			found = &all[low];

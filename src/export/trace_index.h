@@ -13,9 +13,9 @@ struct life;
 struct redact;
 
 /*
- * Everything that a trace needs besides the recorder's rings, in one block of memory: the threads, the meaning of stack
- * ids, and the positions of the rings. The process that has this information creates it, and the one that writes the
- * trace reads it. Offsets are bytes from its beginning; a text with offset 0 is none.
+ * Everything that a trace needs besides the recorder's rings, in one block of memory: the threads, the meaning of stack ids,
+ * and the positions of the rings. The process that has this information creates it, and the one that writes the trace reads it.
+ * Places of parts are bytes from its beginning; a text is given by its offset in the part of texts, 0: there is none.
  */
 
 /* An array in the index. */
@@ -108,7 +108,7 @@ struct trace_index {
 	uint64_t from, end;    /* of the window */
 	struct trace_index_clocks clocks;
 	struct utsname uname;
-	uint32_t hz, page_size, nr_cpus, frequency;
+	uint32_t hz, page_size, nr_cpus, frequency; /* frequency: samples per second on each CPU, 0: none */
 	int32_t utc_offset_min;
 	uint32_t cycles;       /* samples are by processor cycles, otherwise by a clock */
 	uint64_t ram_bytes;
@@ -140,20 +140,25 @@ void trace_index_free(struct trace_index_maker *m);
 /* trace_index_text - the offset of a text; equal texts are stored once. */
 uint32_t trace_index_text(struct trace_index_maker *m, const char *text);
 
+/* trace_index_thread - adds an entry of a thread, which is valid from @from to @to. @state: enum thread_state at the end. */
 void trace_index_thread(struct trace_index_maker *m, const struct life *l, uint64_t from, uint64_t to, uint32_t state);
 
-/* trace_index_process - call it in ascending order of tgids. @arguments: p->len bytes. */
+/* trace_index_process - adds a process; call it in ascending order of tgids. @arguments: p->len bytes. */
 void trace_index_process(struct trace_index_maker *m, const struct trace_index_process *p, const char *arguments);
 
-/* trace_index_frame - the index of a frame, the same for the same @key; trace_index_has_frame - whether it exists. */
+/* trace_index_frame - adds a frame, and returns its index. trace_index_has_frame - the index of the frame that was added with
+ * @key; -1: none. */
 uint32_t trace_index_frame(struct trace_index_maker *m, uint64_t key, const struct trace_index_frame *f);
 int64_t trace_index_has_frame(const struct trace_index_maker *m, uint64_t key);
+/* trace_index_stack - adds a stack. @frames: indexes of its frames, innermost first. */
 void trace_index_stack(struct trace_index_maker *m, uint32_t id, const uint32_t *frames, uint32_t nr);
 
+/* trace_index_cpu - adds the next CPU. @marks: c->nr of them; c->first is not read. */
 void trace_index_cpu(struct trace_index_maker *m, const struct trace_index_cpu *c, const struct event_mark *marks);
-/* trace_index_irq - call it in the order of irq.h's sources. */
+/* trace_index_irq - adds a source of interrupts; call it in the order of irq.h's sources. */
 void trace_index_irq(struct trace_index_maker *m, int32_t number, const char *name);
 void trace_index_tick(struct trace_index_maker *m, const struct trace_index_tick *t);
+/* trace_index_number, trace_index_words - add an attribute of the trace. */
 void trace_index_number(struct trace_index_maker *m, const char *key, int64_t number);
 void trace_index_words(struct trace_index_maker *m, const char *key, const char *text);
 
@@ -171,7 +176,8 @@ void trace_index_close(const struct trace_index *i);
 
 const char *trace_index_string(const struct trace_index *i, uint32_t text); /* "" for 0 */
 
-/* trace_index_who - the owner of a tid at @t, NULL: unknown. */
+/* trace_index_who - the last entry of a tid that had begun at @t, or else its first entry: the caller checks whether it existed
+ * then. NULL: there is none. */
 const struct trace_index_thread *trace_index_who(const struct trace_index *i, int32_t tid, uint64_t t);
 
 /* trace_index_find_process, trace_index_find_stack - NULL: unknown. */

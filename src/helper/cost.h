@@ -15,8 +15,7 @@ int cost_init(void);
 void cost_started(unsigned int slot, pid_t pid);
 void cost_ended(unsigned int slot);
 
-/* cost_cpu_ns - CPU time since the start of all helpers that ever ran, and of @starter (0: it has ended); never
- * decreases. */
+/* cost_cpu_ns - CPU time of @starter (0: it has ended) and of all helpers that ever ran, since their start; never decreases. */
 uint64_t cost_cpu_ns(pid_t starter);
 
 /* cost_private_bytes - private memory of the starter and the helpers that run now. */

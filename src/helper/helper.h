@@ -25,8 +25,8 @@ struct helper {
 };
 
 /*
- * helper_start - forks the starter. Call first: the starter keeps the rights that this process has now, and nothing
- * that is opened later. @roles: have to live as long as the process; @own: the starter's own role
+ * helper_start - forks the starter. Call first: of the rights that this process has now, the starter keeps those of its role,
+ * and it has nothing that is opened later. @roles: have to live as long as the process; @own: the starter's own role
  * Returns 0 or -errno. helper_stop() ends it and all helpers.
  */
 int helper_start(const struct helper_role *roles, int nr, int own);
@@ -50,7 +50,8 @@ void helper_terminal(const struct terminal *t, int fd);
 /*
  * helper_open - requests a new helper of a role. 0, or -errno: see helper_trouble(). It can be sent requests at once.
  * helper_pid - its PID, for reading about it; 0: it does not run, or not yet.
- * helper_ended - whether the starter has waited for it. helper_error - why it could not be started; 0: it could.
+ * helper_ended - whether the starter has waited for it, or could not start it. helper_error - why it could not be started,
+ * -errno; 0: it could, or this is not known yet.
  */
 int helper_open(int role, struct helper *h);
 pid_t helper_pid(uint32_t id);

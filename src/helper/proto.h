@@ -3,7 +3,8 @@
 #define SYSTOP_HELPER_PROTO_H
 
 /*
- * All requests and answers. The requester checks every answer: it comes from a process that read foreign files.
+ * Requests and answers of the helpers; those of peek, config and log are in collect/peek.h, app/config_write.c and app/log.c.
+ * The requester checks every answer: it comes from a process that read foreign files.
  */
 
 #include <stdint.h>
@@ -43,7 +44,7 @@ struct open_request {
 	uint32_t spare;
 };
 
-/* How far a request has got, and what alone can delay it from now on; another answer follows. */
+/* How far a request has got, and what alone can delay it until the next answer, which follows: */
 enum open_found {
 	OPEN_FOUND = 1,     /* the process has been inspected: the file's file system */
 	/* Where its debug information is looked for: */
@@ -129,7 +130,7 @@ struct symbols_loaded {
 /* What is known about the function at a place. */
 enum name_kind {
 	NAME_NONE,     /* nothing: the name is "" */
-	NAME_FUNCTION, /* where it begins, which makes up its name: fn_70c00 */
+	NAME_FUNCTION, /* where it begins, from which its name is made: fn_70c00 */
 	NAME_SYMBOL,   /* its name */
 };
 
@@ -162,7 +163,7 @@ struct cfi_packed_page {
 	uint32_t nr;       /* rows */
 };
 
-/* Source line: "handler.rs:212", and one more line for each function it was inlined into: "inlined in main at
+/* Source line: "handler.rs:212", and one more line for each function it was inlined into: "handle inlined in main at
  * main.rs:12". "": unknown. */
 struct symbols_source {
 	uint32_t what; /* SYMBOLS_SOURCE */
@@ -194,7 +195,7 @@ enum write_what {
 	WRITE_PATH,  /* the same for @path, which appears only when it is complete; a device or FIFO is written to
 		      * directly. @exporter makes it */
 	WRITE_INDEX, /* brings what export/trace_index.h describes: @exporter writes it */
-	WRITE_REMOVE, /* as the only request: removes @temporary, left by a helper for @path that was killed */
+	WRITE_REMOVE, /* as the only request: removes @temporary, which a killed helper left beside @path */
 	WRITE_CONTENT, /* in place of WRITE_INDEX, without CPUs and rings: brings a file whose content is written */
 };
 
@@ -268,7 +269,7 @@ struct facts_answer {
 	uint32_t spare;
 };
 
-/* --- who: command lines and namespace pids of processes */
+/* --- info: command lines and namespace PIDs of processes */
 
 /* Comes with the table (save/process_info.c), which is filled in; no answer. */
 struct process_request {

@@ -12,7 +12,7 @@
 
 #define ROLE_CAPS_MAX 8
 
-/* The user it runs as if root started systop. If another user with capabilities did, it stays that user. */
+/* The user that a process runs as. If systop lacks CAP_SETUID or CAP_SETGID, it stays the user that started systop. */
 enum role_user {
 	USER_NOBODY,  /* owns nothing */
 	USER_INVOKER, /* the user who called sudo; nobody without sudo */

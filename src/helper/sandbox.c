@@ -34,7 +34,7 @@ static struct {
 
 static uid_t nobody = NOBODY;
 
-/* A user without processes, which could stop or end those of systop. */
+/* Finds a user without processes: processes of the same user could stop or end those of systop. */
 static uid_t find_nobody(void)
 {
 	for (uid_t uid = UNUSED_FIRST; uid <= UNUSED_LAST; uid++) {
@@ -113,7 +113,7 @@ static bool holds(cap_t caps, cap_value_t cap)
 	return !cap_get_flag(caps, cap, CAP_PERMITTED, &value) && value == CAP_SET;
 }
 
-/* The role's capabilities, as far as this process holds them. */
+/* Adds those of the role's capabilities to @kept that this process holds. */
 static int keep(const struct helper_role *role, cap_t held, cap_t kept)
 {
 	int err = 0;
@@ -141,7 +141,7 @@ static int use_all(cap_t held)
 	return err;
 }
 
-/* These need CAP_SETPCAP; without it no_new_privs has to suffice. */
+/* Closes the ways to new capabilities, which needs CAP_SETPCAP; without it no_new_privs has to suffice. */
 static int close_doors(void)
 {
 	for (cap_value_t cap = 0; cap < cap_max_bits(); cap++)
@@ -150,7 +150,7 @@ static int close_doors(void)
 	return cap_get_secbits() == SECUREBITS ? 0 : cap_set_secbits(SECUREBITS);
 }
 
-/* Without CAP_SETUID the user stays the same. */
+/* Without CAP_SETUID or CAP_SETGID the user stays the same. */
 static int drop_from(const struct helper_role *role, cap_t held, cap_t kept)
 {
 	bool become_other = holds(held, CAP_SETUID) && holds(held, CAP_SETGID);

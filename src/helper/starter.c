@@ -53,9 +53,9 @@ static int open_score(void)
 }
 
 /*
- * A helper gets no priority over what systop watches, and is the first to be killed when memory runs out. It runs even
- * if the kernel refuses the latter. In /proc, files of a process that cannot be dumped belong to root: without
- * CAP_DAC_OVERRIDE they can be opened only while it can.
+ * A helper gets no priority over what systop watches, and is the first to be killed when memory runs out. It runs even if the
+ * kernel refuses the latter. In /proc, files of a process that cannot be dumped belong to root: without CAP_DAC_OVERRIDE they
+ * can be opened only while the process can be dumped.
  */
 static int step_back(void)
 {
@@ -165,8 +165,8 @@ static void reap(struct slot *s)
 	report_event(STARTER_ENDED, s->id, how.si_pid, 0);
 }
 
-/* Waits for a request, or for a helper's end. 1: there is a request, 0: none yet, -1: waiting is refused, as by a limit of open
- * files that was set since. */
+/* Waits for a request, or for a helper's end. 1: there is a request, 0: none yet, -1: the kernel refuses to wait, for example
+ * because of a limit of open files that was set since. */
 static int wait_for_any(int timeout_ms)
 {
 	/* Only existing helpers: poll() takes no more entries than files may be open. */

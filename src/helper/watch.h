@@ -5,10 +5,10 @@
 #include <stddef.h>
 
 /*
- * watch_start - ends this process, while it is busy, soon after the other end of its socket was closed, or after it
- * used @request_ms of CPU time for one request. 0: no limit.
- * watch_request - a message came: a new request begins. watch_budget - sets its limit; @late: the answer to send if it
- * uses more.
+ * watch_start - ends this process, while it is busy, soon after the other end of its socket was closed, or after it used
+ * @request_ms of CPU time for one request; 0: no limit. Returns 0, or another number if there is no timer.
+ * watch_request - a message came: a new request begins. watch_budget - sets its limit; @late: the answer to send if it uses
+ * more.
  */
 int watch_start(int socket, unsigned int request_ms);
 void watch_request(void);

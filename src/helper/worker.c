@@ -29,8 +29,8 @@ static void watch(const struct worker *w, int fd)
 	struct epoll_event ev = { .events = EPOLLIN };
 
 	if (fd >= 0)
-		epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev); /* fails for the starter's, which is there already,
-								 * after the first */
+		epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev); /* fails for the starter's events, which are there already after
+								 * the first time */
 }
 
 static void start(struct worker *w)

@@ -7,7 +7,7 @@
 
 #include "helper/helper.h"
 
-/* Stuck helpers that are abandoned before the role is switched off. */
+/* Number of stuck helpers at which the role is switched off, until one of them has ended. */
 #define WORKER_STUCK_MAX 4
 
 /* A helper that handles one request at a time. If it ends, or does not answer in time, it is replaced, at most once
@@ -16,7 +16,7 @@ struct worker {
 	struct helper helper;
 	int role, epoll_fd;
 	uint64_t timeout_ns;
-	uint64_t cpu_max_ns;   /* limit of the helper's CPU time per answer; 0: none */
+	uint64_t cpu_max_ns;   /* limit of the helper's CPU time for an answer; 0: none */
 	uint64_t cpu_before;   /* its CPU time at the request */
 	uint64_t deadline;     /* of the expected answer; 0: none is expected */
 	uint64_t start_after;  /* CLOCK_MONOTONIC ns */

@@ -12,8 +12,8 @@
 /* Time that a busy host needs to get ready. */
 #define READY_NS SECOND_NS
 
-/* Maximum number of refreshes of a recording: the model knows the threads of those that it remembers, to which the last
- * few are added when the recording is over. And the longest interval. */
+/* Maximum number of refreshes of a recording: the model forgets threads with its oldest refreshes, and a few refreshes follow
+ * the end of the recording. And the longest interval. */
 #define REFRESHES_MAX (HISTORY_TICKS - 4)
 #define INTERVAL_MAX_NS (60 * SECOND_NS)
 

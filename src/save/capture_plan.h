@@ -6,7 +6,8 @@
 
 #include "save/schedule.h"
 
-/* -w without a screen: when the recording begins and ends. Refreshes divide its time, the last one is at its end. */
+/* -w without a screen: when the recording begins and ends. Refreshes divide its time into equal parts; the last one is at its
+ * end. */
 struct capture_plan {
 	struct schedule at;         /* when it begins */
 	uint64_t duration_ns;       /* how long it lasts; 0: until stopped */
@@ -14,7 +15,7 @@ struct capture_plan {
 	unsigned int window_s;      /* a window that holds all of it, s */
 	uint64_t begins_ns;         /* earliest beginning; CLOCK_BOOTTIME, like all below */
 	uint64_t from_ns, until_ns; /* the part that is saved; 0: no end */
-	uint64_t first_ns;          /* from now to the first refresh; they go on until it begins, and one is at that time */
+	uint64_t first_ns;          /* from now to the first refresh, such that one is at from_ns */
 };
 
 /* capture_plan_init - call before systop is ready, with p->at and p->duration_ns set. @interval_ns: approximate time

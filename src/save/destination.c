@@ -87,7 +87,7 @@ static int own_descriptor(const struct path *p)
 	return fcntl(atoi(p->name), F_DUPFD_CLOEXEC, 3);
 }
 
-/* Some file systems refuse new files to those who may write to their folders. */
+/* Tries to create a file: some file systems refuse new files even to those who may write to the folder. */
 static int try_create(int folder)
 {
 	char temporary[WRITE_TEMPORARY_SIZE];
@@ -104,8 +104,8 @@ static int try_create(int folder)
 	return 0;
 }
 
-/* In a folder as /tmp, files that belong to somebody else stay: not even root replaces them, as the helper that writes
- * has no capabilities. */
+/* In a sticky folder such as /tmp, nobody can replace files of others: not even root, as the helper that writes has no
+ * capabilities. */
 static int check_owner(const struct path *p)
 {
 	uid_t writer = invoker()->uid;
@@ -143,7 +143,7 @@ static int look(const char *path, int *fd, bool *streams)
 int destination_check(const char *path, int *fd, bool *streams)
 {
 	char safe[4 * 256], cut[256], cause[128];
-	bool is_kind; /* what is there is of a kind that is refused */
+	bool is_kind; /* the path leads to a kind of file that is refused */
 	int err;
 
 	*fd = -1;

@@ -6,7 +6,7 @@
 #include "record/keep.h"
 #include "record/snapshot.h"
 
-/* One part in this many is skipped at the old end of a live ring: it may be overwritten while we read. */
+/* A live ring may be overwritten while it is read: one part in MARGIN is skipped at its old end. */
 #define MARGIN 16
 
 static const struct trace_index_cpu *cpu_of(const struct kept *k, uint32_t cpu)
@@ -55,7 +55,7 @@ static uint64_t first_left(const struct snapshot_ring *ring, bool copied)
 	return gone > ring->from ? gone : ring->from;
 }
 
-/* From when on a CPU's ring is complete: the first mark in it, or the first event if that is older. */
+/* Since when a CPU's ring is complete: the first mark in it, or the first event if that is older. */
 static uint64_t since(void *arg, uint32_t cpu)
 {
 	const struct kept *k = arg;
@@ -63,7 +63,7 @@ static uint64_t since(void *arg, uint32_t cpu)
 	uint64_t first = k->index->end;
 	struct event_loss loss = { 0 };
 
-	/* what is gone before the trace begins is not lost from it */
+	/* slots that are gone by now are before the trace: they do not count as lost */
 	ring.from = k->rings[cpu].from = first_left(&ring, k->rings[cpu].copied);
 	snapshot_read(&ring, 0, first_time, &first, &loss);
 	for (uint32_t i = 0; i < ring.nr_marks; i++)

@@ -17,7 +17,7 @@
 
 #define PROCESSES_MAX 32768
 
-/* Bytes of all command lines, at most, and of each one that there is room for in any case. */
+/* Maximum bytes of all command lines, and the bytes that are reserved for each one that is still to be read. */
 #define TEXT_MAX (32 << 20)
 #define TEXT_EACH 256
 
@@ -40,8 +40,8 @@ struct process_info_table {
 	uint32_t nr;
 	struct table *table; /* contents written by the helper are checked: it reads what others can write */
 	size_t bytes;
-	uint32_t done;  /* last seen value */
-	uint64_t since; /* when it was seen; CLOCK_MONOTONIC ns */
+	uint32_t done;  /* table->done when last looked at */
+	uint64_t since; /* when that changed; CLOCK_MONOTONIC ns */
 };
 
 static uint32_t text_room(uint32_t nr)
@@ -111,7 +111,7 @@ static bool make_table(struct process_info_table *w)
 	return true;
 }
 
-/* Starts a helper that resumes after the finished ones. */
+/* Starts a helper, which continues with the first process that is not filled in. */
 static void start(struct process_info_table *w)
 {
 	struct process_request r = { .nr = w->nr, .arguments = w->arguments };

@@ -15,8 +15,8 @@ struct tick;
  */
 struct process_info_table;
 
-/* process_info_request - for all processes of @t, from a helper of @role, with their arguments or without. NULL: no
- * memory. */
+/* process_info_request - for the processes of @t (no kernel threads, at most 32,768), from a helper of @role, with their
+ * arguments or without. NULL: no memory. */
 struct process_info_table *process_info_request(int role, const struct tick *t, bool arguments);
 void process_info_free(struct process_info_table *w);
 

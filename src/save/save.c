@@ -25,7 +25,7 @@
 /* Longest wait for the next name. On a busy host the helpers wait for a CPU, too. */
 #define NEXT_NAME_NS 3000000000ULL
 
-/* After this time the next tick is not waited for if it can be made now. */
+/* A save that has waited for the next tick for this long asks for one now: save_wants_tick(). */
 #define TICK_WAIT_NS 1200000000ULL
 
 /* A helper that sends nothing for this long is given up. */
@@ -143,7 +143,7 @@ static void name_file(struct save *s, const struct exporter *as, const char *pat
 	s->began = s->heard = s->named = clock_ns(CLOCK_MONOTONIC);
 	s->percent = s->idle_talk = 0;
 	*s->temporary = '\0';
-	if (fd < 0) /* known in case the helper leaves the file */
+	if (fd < 0) /* known here, so that a file that the helper leaves can be removed */
 		write_temporary(s->temporary);
 }
 
@@ -165,7 +165,7 @@ int save_start(struct save *s, const struct exporter *as, const char *path, int 
 	s->content = false;
 	name_file(s, as, path, fd, reason);
 	err = save_begin_window(s, fd);
-	if (err && err != -EPIPE) { /* otherwise its answer gives the reason */
+	if (err && err != -EPIPE) { /* after -EPIPE the helper's answer gives the reason */
 		save_close(s, err, false);
 		return err;
 	}
@@ -215,7 +215,7 @@ static bool names_are_there(struct save *s)
 	if (s->generation != names_generation(s->o.names))
 		s->named = now;
 	s->generation = names_generation(s->o.names);
-	if (!s->who) /* as late as this: the tick has all processes at the window's end */
+	if (!s->who) /* only now, as this tick has all processes at the window's end */
 		s->who = process_info_request(s->o.process_info_role, s->tick, s->o.arguments);
 	if (s->who && !process_info_done(s->who))
 		return false;
@@ -233,7 +233,8 @@ static bool write_when_ready(struct save *s)
 	return true;
 }
 
-/* Whether the helper is silent because the reader is: the pipe is full, or only the helper has it open. */
+/* Whether the helper is silent because the reader does not read: our pipe is full, or the helper writes to a FIFO, which only
+ * it has open. */
 static bool waits_for_reader(const struct save *s)
 {
 	struct pollfd p = { .fd = s->fd, .events = POLLOUT };

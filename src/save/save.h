@@ -39,13 +39,13 @@ struct save_options {
 	char **argv;                  /* command line, NULL-terminated */
 	const struct redact *redact;  /* of --redact; NULL: names as they are */
 	bool arguments;               /* of processes and of systop, too */
-	unsigned int window_s;
+	unsigned int window_s;        /* length of the window in seconds; 0: only parts can be saved */
 	struct trigger trigger;       /* when to save without a request, */
 	const char *folder;           /* and where: as @path of save_start() */
 };
 
-/* Longest time, beyond a refresh's interval, from save_start() until all names are resolved; it needs the threads of the window
- * until then. */
+/* Longest time, beyond a refresh's interval, from save_start() until all names are resolved. A save needs the threads of its
+ * window until then. */
 #define SAVE_NAMES_NS 20000000000ULL
 
 /* save_new - @o's pointers are borrowed. NULL: no memory. */
@@ -53,12 +53,11 @@ struct save *save_new(const struct save_options *o);
 void save_free(struct save *s);
 
 /*
- * save_start - starts saving. @as: an exporter of windows. @path: the file, which appears when it is complete; NULL
- * or "": "systop-HOST-UTCTIME" and the exporter's suffix, in the current folder, or in @path, if that ends in "/". @fd:
- * written to instead, unless -1. @reason: reported in save_text() and in the trace, "": on request. @part: NULL: the
- * last window_s seconds. The window
- * ends now, whenever it is written. Returns 0, -EBUSY: one is being saved, or another -errno, also reported in save_text();
- * -EOPNOTSUPP: nothing is recorded.
+ * save_start - starts saving. @as: an exporter of windows. @path: the file, which appears when it is complete; NULL or "":
+ * "systop-HOST-UTCTIME" and the exporter's suffix, in the current folder, or in @path, if that ends in "/". @fd: written to
+ * instead, unless -1. @reason: reported in save_text() and in the trace, "": on request. @part: NULL: the last window_s
+ * seconds. The window ends now, whenever it is written. Returns 0, -EBUSY: one is being saved, or another -errno, also reported
+ * in save_text(); -EOPNOTSUPP: nothing is recorded.
  */
 int save_start(struct save *s, const struct exporter *as, const char *path, int fd, const char *reason,
 	       const struct save_part *part);
@@ -91,7 +90,7 @@ void save_finish(struct save *s, const struct tick *t, int reader, void (*work)(
 const char *save_text(const struct save *s);
 const struct save_failure *save_failure(const struct save *s);
 
-/* save_why - the same in words. */
+/* save_why - why the last save failed, in words. */
 const char *save_why(const struct save *s);
 
 #endif

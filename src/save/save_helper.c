@@ -40,7 +40,8 @@ static void remove_rest(struct save *s)
 	helper_leave(&h);
 }
 
-/* If a helper did not start, the error is that its socket is closed. */
+/* Puts the cause of a failure into words. If a helper could not be started, the only error known so far is that its socket is
+ * closed. */
 static void name_cause(struct save *s)
 {
 	const char *trouble = helper_trouble();
@@ -92,7 +93,7 @@ static int send_request(struct save *s, const struct write_request *r, int fd)
 	size_t bytes = r->what == WRITE_PATH ? sizeof(*r) : offsetof(struct write_request, path);
 	int sent;
 
-	/* The rings of many CPUs do not fit into the socket: the helper takes them at once. */
+	/* The requests for the rings of many CPUs do not fit into the socket at once; the helper takes them without delay. */
 	for (int i = 0; i < 50 && (sent = helper_send(s->helper.socket, r, bytes, fd)) == -EAGAIN; i++) {
 		struct pollfd p = { .fd = s->helper.socket, .events = POLLOUT };
 

@@ -32,11 +32,11 @@ struct save {
 	char why_without[64];    /* and why */
 	const struct exporter *exporter; /* of the current save */
 	struct save_part part;   /* of the current save */
-	uint32_t percent, idle_talk; /* last reported, and how often since */
+	uint32_t percent, idle_talk; /* the progress last reported, and how often the helper has repeated it */
 	bool content;            /* save_content(): no window of the recorder */
 	bool handed;             /* the file was opened by the caller: there is nothing to clean up */
 	int fd;                  /* that file; -1: the helper opens it */
-	bool stream;             /* which is a FIFO */
+	bool stream;             /* the helper writes to a FIFO */
 	uint64_t began, heard;   /* CLOCK_MONOTONIC ns */
 	uint64_t named;          /* when the last names came, at that generation of names: */
 	uint64_t generation;

@@ -8,14 +8,14 @@
 /* When a recording begins, so that several hosts can record the same seconds. */
 struct schedule {
 	enum { SCHEDULE_NOW, SCHEDULE_CLOCK, SCHEDULE_IN, SCHEDULE_MULTIPLE } kind;
-	unsigned int seconds; /* since midnight, from now on, or the divisor of the time */
+	unsigned int seconds; /* since midnight, from now, or the divisor of the time */
 };
 
 /* schedule_parse - "@14:30:00" or "@14:30", local time; "+10"; "/60". 0 or -EINVAL. */
 int schedule_parse(const char *text, struct schedule *t);
 
-/* schedule_wait - ns from @now, CLOCK_REALTIME, until then; less than a day and, except for SCHEDULE_NOW, more than
- * 0. */
+/* schedule_wait - ns from @now, CLOCK_REALTIME, until the recording begins; at most a day, which can have 25 hours, and, except
+ * for SCHEDULE_NOW, more than 0. */
 uint64_t schedule_wait(const struct schedule *t, const struct timespec *now);
 
 #endif

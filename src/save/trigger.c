@@ -11,8 +11,8 @@
 
 #define HOUR_NS 3600000000000ULL
 
-/* The longest time for which a thread has been in D at the end of the tick, or had been when it left D in this tick: at most
- * that. 0: it was not at the tick's beginning. */
+/* How long the longest block in D has taken that the thread was in at the beginning or the end of the tick. If the block ended
+ * in the tick, this is an upper limit: all time in D in the tick is added to the time before. 0: there is none. */
 static uint64_t in_d_for(const struct row *r, const struct tick *t)
 {
 	int64_t began = t->awake_ns - (int64_t)t->interval_ns, longest = 0;

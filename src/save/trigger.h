@@ -26,9 +26,10 @@ struct trigger {
 };
 
 /*
- * trigger_fires - whether the tick has a matching thread, and another file is allowed. @why: which thread it is, safe
- * for a terminal. Time in D counts from the start of the block, also before this tick.
- * trigger_saves - a save has begun: none begins for a while, the longer the more have failed before, at most for an hour.
+ * trigger_fires - whether the tick has a matching thread, and another file is allowed. @why: which thread it is, safe for a
+ * terminal. Time in D counts from the start of the block, also before this tick.
+ * trigger_saves - a save has begun: none begins for quiet_ns, doubled by each failure since the last file, but at most to an
+ * hour.
  * trigger_saved - its file is complete: it counts. trigger_cancelled - it did not fail.
  */
 bool trigger_fires(const struct trigger *t, const struct tick *tick, uint64_t now_ns, char *why, size_t size);

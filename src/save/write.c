@@ -44,7 +44,7 @@ static char buffer[BUFFER_BYTES];
 #define READER_NS 10000000000LL
 #define READER_NAP_NS 50000000LL
 
-/* Files of the same name, at most. */
+/* Maximum number of files of the same name. */
 #define BESIDE_MAX 99
 
 /* No kernel has more CPUs. */
@@ -185,8 +185,8 @@ static int write_trace(struct job *job, struct write_answer *a)
 /* Bytes that the disk gets at once: on a slow one a whole trace takes minutes. */
 #define SYNC_BYTES (256 << 10)
 
-/* Like fsync(), but reports progress, which shows that the disk works. All of the file is on its way before it waits. An overlay
- * does nothing before the fsync() at the end. */
+/* Like fsync(), but reports progress, which shows that the disk works. The first step only starts writing all of the file, the
+ * second one waits. On an overlay nothing happens before the fsync() at the end. */
 static int sync_file(struct job *job)
 {
 	static const unsigned int steps[] = {
@@ -236,7 +236,7 @@ static int claim(struct job *job, const char *name)
 	return err;
 }
 
-/* Two that save in the same second have the same name. @number: set to what was added to it */
+/* Two saves in the same second have the same name. @number: set to the number that was added to the name, 0: none */
 static int put_beside(struct job *job, uint32_t *number)
 {
 	char name[sizeof(job->path.name)];
@@ -308,7 +308,7 @@ static int open_stream(struct job *job)
 	return report_progress(job, 0) ? 0 : -ECANCELED; /* the first write may already wait for the reader */
 }
 
-/* How much a trace would need. */
+/* Bytes that the whole trace needs; 0: unknown. */
 static uint64_t measure_trace(struct job *job)
 {
 	FILE *to = fopen("/dev/null", "we");
@@ -328,7 +328,7 @@ static bool lacks_room(int err)
 	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
 }
 
-/* Finds how much is free without the unfinished file. A file that the caller opened has content of others, and stays. */
+/* Finds how much is free without the unfinished file. A file that the caller opened stays, as it may have other content. */
 static void measure_room(struct job *job, int err, struct write_answer *a)
 {
 	struct statvfs fs;
@@ -339,7 +339,7 @@ static void measure_room(struct job *job, int err, struct write_answer *a)
 
 /* --- Requests */
 
-/* The kernel's maps have no size; mmap() refuses more than they have. */
+/* fstat() reports no size for BPF maps; mmap() refuses more than they have. */
 static const void *map_fd(int fd, size_t bytes)
 {
 	struct stat st;

@@ -21,8 +21,8 @@ int write_kind(const struct path *p, mode_t *stream);
  * @temporary, see write_temporary(). Returns its descriptor, and whether it is @named, or -errno. */
 int write_create(int folder, const char *temporary, mode_t mode, bool *named);
 
-/* write_temporary - a new name for a file that is not complete. It is unpredictable, so that no other user can create it
- * first. Its suffix is none that collectors of files look for. */
+/* write_temporary - a new name for a file that is not complete. It is unpredictable, so that no other user can create it first.
+ * Programs that collect files do not look for its suffix. */
 void write_temporary(char name[static WRITE_TEMPORARY_SIZE]);
 
 /* write_numbered - puts "-@number" before the @suffix of a file's name. */

@@ -78,7 +78,8 @@ static int add_gap(struct cfi_rows *rows, uint32_t from, uint32_t to, uint64_t b
 	return cfi_rows_add(rows, entry, cfi_state_of(CFI_STOP, 8, false));
 }
 
-/* Adds the stubs in the gap up to @to, offset @at in the file: its address is @address. Returns 0 or -errno. */
+/* Adds the stubs in the gap from offset *@at in the file, whose address is *@address, up to @to, and moves both behind the last
+ * stub. Returns 0 or -errno. */
 static int add_stubs(struct cfi_rows *rows, struct next *n, uint32_t *at, uint64_t *address, uint32_t to, uint32_t entry)
 {
 	int err = 0;
@@ -185,8 +186,9 @@ static bool find_in_segments(const struct elf_file *f, GElf_Shdr *sh)
 }
 
 /*
- * Where the kernel enters a dynamic linker, which has no entry in .eh_frame for it: its first instructions pass on the
- * stack pointer, which points to the arguments. In libraries it may be the address of any code instead. 0: nowhere.
+ * The offset at which the kernel enters a dynamic linker, whose .eh_frame does not describe this code; 0: none. The code is
+ * recognised by its first instructions, which pass on the stack pointer, as it points to the arguments: the entry of another
+ * library may be the address of any code.
  */
 static uint32_t entry_of(const struct elf_file *f, const struct elf_segments *segments, uint64_t address)
 {

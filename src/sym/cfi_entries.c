@@ -266,7 +266,7 @@ bool cfi_entries_get(struct cfi_entries *e, const struct cfi_entry *entry, struc
 	struct reader body;
 	uint64_t id, bytes;
 
-	/* These held when the entry was found. */
+	/* These succeeded when the entry was found. */
 	if (!read_entry(e->s, entry->at, &body, &id) || begin_fde(e, &body, id, f))
 		return false;
 	s = find_segment(e, f->address);

@@ -21,7 +21,8 @@ struct cfi_entries {
 	uint64_t bad;                      /* unreadable entries */
 	struct cie *cies;
 	size_t nr_cies, cies_room;
-	uint64_t cie_bytes;                /* read: more than the section has only if CIEs overlap, to cost time */
+	uint64_t cie_bytes;                /* bytes of CIEs read: more than the section has only if CIEs overlap, in order to
+					    * cost time */
 	struct map cie_at;                 /* offset in the section + 1 -> index in cies + 2; 1: unreadable */
 	struct cfi_recent_cie {
 		uint64_t at;               /* offset in the section + 1 */
@@ -36,7 +37,7 @@ bool cfi_encoding(struct reader *cie, uint8_t *encoding);
 /* cfi_entries_read - finds all entries. Returns 0, -ENOMEM, or -E2BIG: the code is too far back in the file. */
 int cfi_entries_read(struct cfi_entries *e);
 
-/* cfi_entries_get - the function of an entry, as far as it lies in one segment. False: it is empty or broken. */
+/* cfi_entries_get - the part of an entry's function that lies in one segment. False: it is empty or broken. */
 bool cfi_entries_get(struct cfi_entries *e, const struct cfi_entry *entry, struct cfi_function *f);
 
 void cfi_entries_fini(struct cfi_entries *e);

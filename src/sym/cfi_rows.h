@@ -35,7 +35,8 @@ struct cfi_rows {
 	} recent[1 << CFI_RECENT_BITS];
 };
 
-/* cfi_rows_begin - starts with CFI_GAP as rule 0. @bytes: size of the section. Returns 0 or -ENOMEM. */
+/* cfi_rows_begin - starts with CFI_GAP as rule 0. @bytes: size of the section, plus one for each of Go's functions. Returns 0
+ * or -ENOMEM. */
 int cfi_rows_begin(struct cfi_rows *r, size_t bytes);
 
 /* cfi_rows_add_gap - adds a gap; returns as cfi_rows_add(). */

@@ -84,7 +84,7 @@ static void undefine(const struct cie *c, struct cfi_state *s, uint64_t reg)
 		set(&s->saved, RA_BITS, (uint64_t)(RA_ELSEWHERE | RA_NONE) << ODD);
 }
 
-/* To its state at the start of the function. */
+/* Restores a register to its state at the start of the function. */
 static inline void restore(const struct cie *c, struct cfi_state *s, uint64_t reg)
 {
 	uint64_t bits = bits_of(c, reg);
@@ -103,7 +103,7 @@ static inline void set_cfa_kind(struct cfi_state *s, enum cfi_kind kind, int64_t
 	set(&s->cfa, MORE_BITS, narrow_32(more) << MORE);
 }
 
-/* Keeps the offset. */
+/* Sets the register of the CFA, and keeps its offset. */
 static inline void set_cfa_register(const struct cie *c, struct cfi_state *s, uint64_t reg)
 {
 	set_cfa_kind(s, reg == c->sp ? CFI_SP : reg == c->fp ? CFI_FP : reg == c->bx ? CFI_BX : CFI_BAD, 0);
@@ -130,8 +130,8 @@ struct cfi_state cfi_state_of_plt(int64_t pushed)
 	return s;
 }
 
-/* The kernel's signal frame keeps the stack pointer there. Runtimes mark code of their own as signal frames, too (OCaml, stacks
- * of coroutines), which has ordinary rules. */
+/* Whether the rule is that of the kernel's signal frame, which has the stack pointer at SIGNAL_CFA. Runtimes (OCaml, stacks of
+ * coroutines) mark code of their own as signal frames, too: it has ordinary rules. */
 static bool is_signal_frame(const struct cfi_rule *r)
 {
 	return r->kind == CFI_DEREF_SP && r->offset == SIGNAL_CFA && !r->more;

@@ -41,7 +41,7 @@ int cfi_run(const struct cfi_function *f, struct cfi_rows *rows);
  * of a signal frame (CFI_SIGNAL). */
 struct cfi_state cfi_state_of(enum cfi_kind kind, int64_t offset, bool fp);
 
-/* cfi_state_of_plt - the state in an entry of .plt, from whose byte @pushed on a word more is on the stack. */
+/* cfi_state_of_plt - the state in an entry of .plt: from its byte @pushed, one more word is on the stack. */
 struct cfi_state cfi_state_of_plt(int64_t pushed);
 
 /* cfi_rule_of - a state as a rule for the unwinder; CFI_BAD if no rule can express it. */

@@ -17,9 +17,9 @@ struct cfi_stubs {
 	struct cfi_stub {
 		uint32_t from, to; /* offsets in the file */
 		uint64_t address;  /* of `from` */
-		uint8_t head;      /* bytes in front of the entries: the way to the resolver */
-		uint8_t pushed;    /* byte of an entry from which on its number is on the stack, 0: it never is */
-		bool pushes;       /* what is in front of them pushes a word at its beginning */
+		uint8_t head;      /* bytes in front of the entries, which lead to the resolver */
+		uint8_t pushed;    /* byte of an entry from which its number is on the stack, 0: it never is */
+		bool pushes;       /* the head begins by pushing a word */
 	} at[CFI_STUBS_MAX];   /* by `from` */
 };
 

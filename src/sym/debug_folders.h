@@ -10,7 +10,7 @@ struct open_request;
  * complete before helper_start(). */
 #define DEBUG_FOLDERS_MAX 10
 
-/* Files in a folder that can have a file's debug information. */
+/* Number of places in a folder where a file's debug information can be. */
 #define DEBUG_FOLDER_PLACES 4
 
 enum debug_folder_kind {
@@ -23,9 +23,9 @@ enum debug_folder_kind {
 int debug_folders_add(enum debug_folder_kind kind, const char *path);
 
 /*
- * debug_folders_look - finds the next file that may have the debug information of @r, from place *@place on, which it
- * sets to the file's. Only regular files with content that belong to root or to the invoker count, and links only if they
- * stay in the folder. Returns an O_PATH descriptor, or -1 with errno: ENOENT: there are no more.
+ * debug_folders_look - finds the next file, from place *@place, that may have the debug information of @r, and sets *@place to
+ * its place. Only regular files with content that belong to root or to the invoker count, and links only if they stay in the
+ * folder. Returns an O_PATH descriptor, or -1 with errno: ENOENT: there are no more.
  */
 int debug_folders_look(const struct open_request *r, uint32_t *place);
 

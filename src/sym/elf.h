@@ -41,11 +41,11 @@ struct elf_progress {
 int elf_about(int fd, struct elf_found *found);
 
 /*
- * elf_read - adds the functions of an ELF file to @t, by their addresses in the file's own address space. Their names
- * stay in the file.
+ * elf_read - adds the functions of an ELF file to @t, by their addresses in the file's own address space. The names of large
+ * tables stay in the file, whose descriptor @t borrows.
  * @debug: it is another file's debug information
- * Returns 0, -EAGAIN: its time is up, call again, or -errno, with what could be read: -EFBIG: the file is shorter than
- * it claims, -E2BIG: more functions than SYMTAB_MAX, -EBADMSG: broken.
+ * Returns 0, -EAGAIN: its time is up, call again, or -errno, with what could be read: -EFBIG: the file is shorter than it
+ * claims, -E2BIG: more functions than SYMTAB_MAX, -EBADMSG: broken.
  */
 int elf_read(int fd, bool debug, struct symtab *t, struct elf_found *found, struct elf_progress *p);
 
@@ -53,10 +53,10 @@ int elf_read(int fd, bool debug, struct symtab *t, struct elf_found *found, stru
  * to @t, and those of a file in memory always. 0 or -errno. */
 int elf_names_find(const struct elf_file *f, uint64_t offset, uint64_t bytes, struct symtab *t, struct elf_names *n);
 
-/* elf_checksum - the checksum of a whole file, as in debuglink_crc: in @p. Returns 0, -EAGAIN or -errno. */
+/* elf_checksum - sets p->crc to the checksum of a whole file, as in debuglink_crc. Returns 0, -EAGAIN or -errno. */
 int elf_checksum(int fd, struct elf_progress *p);
 
-/* elf_segments_read - the segments of an open file; the first ones if there are too many. */
+/* elf_segments_read - the executable segments of an open file: the first SYMBOLS_SEGMENTS if there are more. */
 void elf_segments_read(const struct elf_file *f, struct elf_segments *s);
 
 /* elf_address - the address of a file offset. Returns false if it is not in executable memory. */

@@ -38,7 +38,7 @@ static bool find_header(const struct elf_file *f, GElf_Phdr *header)
 	return false;
 }
 
-/* The linker puts .eh_frame next to .eh_frame_hdr. */
+/* Finds the segment of .eh_frame_hdr, in which linkers also put .eh_frame. */
 static bool find_segment(const struct elf_file *f, uint64_t address, struct elf_segment *s)
 {
 	size_t nr = 0;
@@ -152,7 +152,8 @@ static bool read_entries(const struct functions *t, int fd, uint64_t at, struct 
 	return pread(fd, to, bytes, t->table + at * sizeof(*to)) == bytes;
 }
 
-/* Sets @low to the number of entries at or below @wanted, as far as the table is sorted. */
+/* Sets @low to the number of entries at or below @wanted, if the table is sorted, and @last to the last one of them. False:
+ * there is none, or the table cannot be read. */
 static bool search(const struct functions *t, int fd, int64_t wanted, uint64_t *low, struct entry *last)
 {
 	static struct entry block[BLOCK];

@@ -24,7 +24,7 @@
 /* Functions between two reads of the clock */
 #define CLOCK_FUNCTIONS 256
 
-/* Bytes of a table, read in parts: not so large that functions in no order cost much. */
+/* Bytes of a table, which is read in small parts, so that functions in random order cost little. */
 struct window {
 	uint8_t bytes[1 << 13];
 	uint64_t from, to;            /* places in the table; equal: nothing is read */
@@ -164,7 +164,7 @@ static int relocate(void *to, uint32_t symbols, const Elf64_Rela *r)
 	return 1;
 }
 
-/* A linker may have left the value of a pointer to its relocation. */
+/* The value of a pointer; if it is 0, a linker may have left it to a relocation. */
 static uint64_t pointer_value(const struct elf_file *f, uint64_t address, uint64_t value)
 {
 	struct pointer p = { address, value };

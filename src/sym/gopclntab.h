@@ -35,10 +35,9 @@ struct gopclntab {
 int gopclntab_find(const struct elf_file *f, struct gopclntab *t);
 
 /*
- * gopclntab_read - adds the functions of a Go program to @t, from its table, which stripping leaves. Knows the tables of
- * Go 1.2, 1.16, 1.18 and 1.20 and later.
- * Returns 0, -EAGAIN: its time is up, call again, -ENOENT: there is none of these tables, or -errno, with what could be
- * read:
+ * gopclntab_read - adds the functions of a Go program to @t, from its table, which stripping leaves. Knows the tables of Go
+ * 1.2, 1.16, 1.18 and 1.20 and later.
+ * Returns 0, -EAGAIN: its time is up, call again, -ENOENT: there is none of these tables, or -errno, with what could be read:
  * -EBADMSG: broken.
  */
 int gopclntab_read(const struct elf_file *f, struct symtab *t, struct elf_progress *p);

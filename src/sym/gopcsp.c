@@ -131,8 +131,8 @@ static int add_row(struct cfi_rows *rows, uint32_t offset, int64_t moved)
 	return cfi_rows_add(rows, offset, cfi_state_of(CFI_SP, moved + 8, moved));
 }
 
-/* Pairs of how much the value changes and for how many instructions it then holds, up to a value that does not. It
- * starts at -1. */
+/* Adds a row for each movement of the stack pointer. The table has pairs of how much the value changes and for how many
+ * instructions it then holds. The value starts at -1; a change of 0, except in the first pair, marks the end. */
 static int add_moves(struct gopcsp *g, const struct gopcsp_function *f, uint64_t at, struct cfi_rows *rows)
 {
 	uint32_t change, length, offset = f->from;
@@ -167,19 +167,19 @@ static bool is_named(const struct gopcsp *g, const struct gopcsp_function *f, co
 	return at < t->names_bytes && bytes <= t->names_bytes - at && !memcmp(g->bytes + t->names + at, name, bytes);
 }
 
-/* Where a function that a signal interrupted returns to from its handler. */
+/* Whether signal handlers return through this function to the code that the signal interrupted. */
 static bool is_signal_return(const struct gopcsp *g, const struct gopcsp_function *f)
 {
 	return is_named(g, f, "runtime.sigreturn") || is_named(g, f, "runtime.sigreturn__sigaction");
 }
 
-/* Though marked as outermost, it returns to the function above. */
+/* Whether it is the signal handler: though marked as outermost, it returns to runtime.sigreturn. */
 static bool is_signal_handler(const struct gopcsp *g, const struct gopcsp_function *f)
 {
 	return is_named(g, f, "runtime.sigtramp");
 }
 
-/* The function that these call never returns: it is the outermost one of the system's stack. */
+/* Whether it calls, on the system's stack, a function that never returns: that one is the outermost function there. */
 static bool leaves_stack(const struct gopcsp *g, const struct gopcsp_function *f)
 {
 	return is_named(g, f, "runtime.mcall") || is_named(g, f, "runtime.morestack");
@@ -200,8 +200,8 @@ int gopcsp_add(struct gopcsp *g, const struct gopcsp_function *f, struct cfi_row
 		return cfi_rows_add(rows, f->from - (last_row(rows) + 1 < f->from), cfi_state_of(CFI_SIGNAL, 8, false));
 	if (flags & TOP_FRAME ? !is_signal_handler(g, f) : flags & SP_WRITE && leaves_stack(g, f))
 		return cfi_rows_add(rows, f->from, cfi_state_of(CFI_STOP, 8, false));
-	/* On the system's stack, where it calls C, the clock or a part of the runtime, the frame pointer is still its own, or its
-	 * caller's if it needs no frame: then the caller is left out. */
+	/* While it calls C, the clock or a part of the runtime on the system's stack, the frame pointer is still its own, or,
+	 * if it needs no frame, that of its caller: then the caller is left out. */
 	if (flags & SP_WRITE)
 		return cfi_rows_add(rows, f->from, cfi_state_of(CFI_FP_AWAY, 16, true));
 	if (!moves || moves >= g->table.bytes - g->table.pcs)

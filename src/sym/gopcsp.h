@@ -19,8 +19,8 @@ struct gopcsp {
 	struct gopclntab table;
 	uint8_t *bytes;                     /* of the table */
 	const struct elf_segments *segments; /* borrowed */
-	uint64_t next;                      /* function */
-	uint64_t steps;                     /* how much work is still allowed */
+	uint64_t next;                      /* index of the next function */
+	uint64_t steps;                     /* number of movements that may still be read */
 };
 
 /* A function, as offsets in the file. */

@@ -6,11 +6,11 @@
 
 #define KALLSYMS_PATH "/proc/kallsyms"
 
-/* kallsyms_open - opens that file. -1: it hides all addresses, or cannot be opened. */
+/* kallsyms_open - opens @path for reading. -1: it hides all addresses, or cannot be opened. */
 int kallsyms_open(const char *path);
 
-/* kallsyms_read - reads the functions of the kernel, its modules and BPF programs from /proc/kallsyms, opened with
- * the rights to see addresses: "name" or "name [module]". 0 or -errno. */
+/* kallsyms_read - replaces @t with the functions of the kernel, its modules and BPF programs from /proc/kallsyms, opened with the
+ * rights to see addresses: "name" or "name [module]". 0 or -errno. */
 int kallsyms_read(int fd, struct symtab *t);
 
 #endif

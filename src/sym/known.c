@@ -69,7 +69,7 @@ static size_t bytes_of(const struct known *k)
 	return symtab_bytes(&k->symtab) + symtab_bytes(&k->plt) + symtab_bytes(&k->debug) + symtab_bytes(&k->map.symtab);
 }
 
-/* Forgets symbols of files other than @except until all together take at most @max bytes. Returns whether it forgot
+/* Forgets symbols of files other than @except until the symbols of all files take at most @max bytes. Returns whether it forgot
  * any. */
 static bool make_room(const struct known *except, size_t max)
 {
@@ -231,7 +231,7 @@ int known_name(struct known *k, bool jit, uint64_t at, char *buf)
 		return symtab_find(&k->map.symtab, at, 0, buf) ? NAME_SYMBOL : NAME_NONE;
 	if (!elf_address(&k->found.segments, at, &address))
 		return NAME_NONE;
-	/* A function without a size extends over the stubs that follow it. */
+	/* First, as a function without a size would extend over the stubs that follow it. */
 	if (symtab_find(&k->plt, address, 0, buf))
 		return NAME_SYMBOL;
 	if (k->whole && symtab_find(&k->symtab, address, 0, buf))

@@ -14,7 +14,7 @@
 struct known {
 	int fd, debug_fd;             /* as handed over; -1: closed */
 	bool read;                    /* its symbols are in memory, */
-	bool whole;                   /* and they are all it has: functions are looked up only where none is */
+	bool whole;                   /* and are all that it has: unwind information is searched only where there is no symbol */
 	bool closed;                  /* since it was read: functions can no longer be looked up */
 	struct elf_found found;
 	struct symtab symtab;         /* the file's own, or its debug information's */

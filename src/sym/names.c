@@ -17,8 +17,8 @@
 #define OPEN_TIMEOUT_NS 200000000ULL
 #define SYMBOLS_TIMEOUT_NS 3000000000ULL
 
-/* JIT compilers use addresses again for other code: names of theirs that are in use are looked up again this often,
- * in a file that is read again first, and less often when there are more frames than this. */
+/* JIT compilers reuse addresses for other code: names of their code that are in use are looked up again this often, after their
+ * file was read again, and less often if there are more than JIT_LOOK_FRAMES frames. */
 #define JIT_LOOK_NS 5000000000ULL
 #define JIT_LOOK_FRAMES 16384
 
@@ -38,7 +38,7 @@ const char *file_module(const struct file *f)
 	return f->event.names[0][0] ? f->event.names[0] : SYMBOL_NO_NAME;
 }
 
-/* The same for all files with this build-id; if it has none, or is not read yet: for this file. */
+/* Identifies a build: the same for all files with this build-id; for the file alone if it has none, or is not read yet. */
 static uint64_t file_build(const struct file *f)
 {
 	uint64_t build = hash_add(0, f->id);
@@ -156,7 +156,7 @@ static void want_name(struct names *n, struct frame *f, struct file *file, uint6
 		return;
 	f->asked = true;
 	f->look = file == &n->kernel ? n->kernel_reads : n->jit_look;
-	if (file->state == FILE_GONE) { /* until it is there; kallsyms never will be */
+	if (file->state == FILE_GONE) { /* kept until it is there; kallsyms never will be */
 		if (file != &n->kernel)
 			VEC_PUSH(file->unknown, file->nr_unknown, file->unknown_room, at);
 	} else if (!VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
@@ -165,7 +165,7 @@ static void want_name(struct names *n, struct frame *f, struct file *file, uint6
 	}
 }
 
-/* When the frame was met, its file was not known, or was being forgotten. */
+/* Requests the name of a frame whose file was not known, or was being forgotten, when the frame was met. */
 static void want_late(struct names *n, struct frame *f, uint32_t tgid)
 {
 	uint64_t at;
@@ -199,7 +199,7 @@ static void used_file(struct names *n, struct frame *f, uint32_t tgid)
 /* The module of BPF programs, in kallsyms. */
 #define BPF_MODULE "[bpf]"
 
-/* The kernel's symbols were read again since: another BPF program, or another module, may be at the address. */
+/* Looks a frame up again if the kernel's symbols were read since: another BPF program, or another module, may be at the address. */
 static void look_again(struct names *n, struct frame *f)
 {
 	if (!f->answered || f->look == n->kernel_reads)

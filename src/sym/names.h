@@ -26,7 +26,7 @@ struct symbol {
 	const char *module; /* "libc.so.6", "[kernel]", "[vdso]"; raw bytes */
 	uint8_t kind;       /* enum symbol_kind */
 	bool named;         /* its name comes from a symbol */
-	bool function;      /* where it begins is known, and makes up its name: module`fn_70c00, by the address in the
+	bool function;      /* where it begins is known, from which its name is made: module`fn_70c00, by the address in the
 			     * file's own address space; if neither: a single address, module+0xoffset */
 	uint64_t id;        /* equal ids are equal functions, also after one of them was freed. A name stands for a
 			     * function in all builds of a file; a function without one is another in each build */
@@ -52,7 +52,7 @@ enum frame_lack {
 struct names_options {
 	int open_role, symbols_role; /* for helper_open() */
 	int kallsyms_fd;             /* kallsyms_open(); closed by names_free() */
-	/* Requests that a file is reported again, by names_file(): it could not be opened, or its debug information not be
+	/* Requests that a file is reported again by names_file(), as it could not be opened, or its debug information was not
 	 * found. */
 	void (*ask_again)(void *arg, const struct file_key *key);
 	/* Receives the unwind table of a file (helper/proto.h) in @fd, which is closed afterwards. Returns 0, or why
@@ -75,9 +75,8 @@ bool names_forget(struct names *n, const uint32_t *ids, size_t nr);
 /* names_table - makes a file's unwind table again. */
 void names_table(struct names *n, uint32_t file);
 
-/* names_frame - the name of a frame, as far as known now. @tgid: the stack's process, for anonymous frames. Valid
- * while names_generation() does not change, and two minutes more; ask again later for a better one. NULL: out of
- * memory. */
+/* names_frame - the best name of a frame that is known now. @tgid: the stack's process, for anonymous frames. Valid while
+ * names_generation() does not change, and for two minutes more; ask again later for a better one. NULL: out of memory. */
 const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid);
 
 /* names_lack - what a frame that was asked for lacks now. */
@@ -92,9 +91,8 @@ void names_build_id(const struct names *n, uint64_t frame, char *buf, size_t siz
 
 /* Where a frame's code is. */
 struct frame_place {
-	char path[512];   /* of its file, where its process had it when it was opened, or from the root of its file
-			   * system, as far as known; "[vdso]", "[jit]" and "[kernel]" stand for frames without a
-			   * file; raw bytes */
+	char path[512];   /* of its file: as its process saw it when it was opened, or the part that is known of the path in its
+			   * file system; "[vdso]", "[jit]" and "[kernel]" stand for frames without a file; raw bytes */
 	uint64_t address; /* in the file's own address space; if its segments are unknown, the offset in the file;
 			   * without a file, in memory */
 	struct file_key key;
@@ -103,12 +101,13 @@ struct frame_place {
 /* names_place - false: the frame has no file, like the kernel's and those of JITs, and no key. */
 bool names_place(const struct names *n, uint64_t frame, struct frame_place *p);
 
-/* names_fd - readable when names_work() has something to do. names_work - call it now and then regardless, as
- * it gives up helpers that do not answer in time. Returns whether names were learnt. */
+/* names_fd - readable when names_work() has something to do. names_work - call it now and then regardless, as it gives up
+ * helpers that do not answer in time. Returns whether fewer names are pending than before. */
 int names_fd(const struct names *n);
 bool names_work(struct names *n);
 
-/* names_generation - changes whenever names were learnt, or what is lacking for one, and before some are freed. */
+/* names_generation - changes whenever names were learnt, or what a frame lacks for a name has changed, and before some are
+ * freed. */
 uint64_t names_generation(const struct names *n);
 
 /* names_pending - number of frames whose names are still requested. */

@@ -11,7 +11,7 @@
 /* Frames in use are asked for again within this time; the longest refresh interval is 60 s. */
 #define ASKED_AGAIN_NS 120000000000ULL
 
-/* Trees that are shown may hold a symbol which no frame has for this long. */
+/* Trees that are shown may still hold a symbol for this long after no frame has it any more. */
 #define HELD_NS 120000000000ULL
 
 /* Entries, symbols and places in files looked through by one age_work(): each takes less than 3 ms. */
@@ -155,7 +155,7 @@ static void forget_places(struct names *n, struct file *f)
 	f->nr_unknown = kept;
 }
 
-/* Also the processes with a JIT compiler whose frames are gone. */
+/* Forgets places without a frame, and processes with a JIT compiler whose frames are gone, some files at a time. */
 static void free_places(struct names *n)
 {
 	struct age *a = &n->age;
@@ -167,7 +167,7 @@ static void free_places(struct names *n)
 			continue;
 		work += f->nr_unknown;
 		if (!(f->id & JIT_FILE))
-			forget_places(n, f); /* of the others, those without a frame are not kept when it is read again */
+			forget_places(n, f); /* a JIT compiler's are dropped anyway when its file is read again */
 		else if (f->age != a->now && !f->forget)
 			forget_begin(n, f);
 	}

@@ -16,7 +16,7 @@
 #define AGAIN_BPF_NS 10000000000ULL /* new places in BPF programs are met all the time */
 #define AGAIN_JIT_NS 400000000ULL
 
-/* With more processes that have JIT code and no file of names, each is looked for less often: 40 a second in all. */
+/* If more processes than this have JIT code and no file of names, their files are looked for less often: 40 a second in all. */
 #define MISSING_OFTEN 16
 
 /* Reading a file is given up after this CPU time; and, as a slow disk or a busy host can leave little of it, after this many
@@ -296,7 +296,7 @@ static bool reads_debug(const struct names *n)
 	return n->request.what == SYMBOLS_DEBUG || (n->request.what == SYMBOLS_SOURCE && n->request.debug);
 }
 
-/* Its file system did not answer: that of its debug information may differ. */
+/* The file system of the file, or of its debug information, did not answer: they may differ. */
 static void was_late(struct names *n, struct file *f, uint32_t helper)
 {
 	if (reads_debug(n))

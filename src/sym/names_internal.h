@@ -20,7 +20,7 @@ enum file_state {
 	FILE_DEBUG,   /* its debug information is to be opened */
 	FILE_DEBUG_READING, /* its debug information is being read */
 	FILE_READY,
-	FILE_GONE,    /* it could not be opened; perhaps at its next mapping */
+	FILE_GONE,    /* it could not be opened; it is tried again at its next mapping */
 	FILE_BAD,     /* reading it took too much, or ended helpers: not tried again */
 };
 
@@ -33,8 +33,9 @@ struct file {
 	bool reopen, reopen_debug; /* the helper needs it open again */
 	uint64_t used_ns;         /* last use by the symbols helper */
 	char *path;               /* its path when first opened; NULL: never opened */
-	int late;                 /* times its file system did not answer the symbols helper, */
-	enum symbols_what late_what; /* since it last answered a request of the kind that it did not */
+	int late;                 /* times that its file system did not answer the symbols helper since the last answer to
+				   * late_what */
+	enum symbols_what late_what; /* kind of the last request that was not answered */
 	uint64_t ended_until;     /* a symbols helper ended: if another one does before this time, the file is to blame */
 	int asked;                /* times it could not be opened */
 	uint64_t again_at;        /* its file system did not answer: it is requested again at this time; 0: it is not */
@@ -43,8 +44,8 @@ struct file {
 	struct symbols_loaded about;
 	bool debug_lines;         /* its line numbers are in its debug information */
 	bool debug_read;          /* its debug information was found */
-	uint32_t debug_where;     /* enum open_found: where what was opened last is */
-	uint64_t look_at;         /* no search for it begins before this time; CLOCK_MONOTONIC ns */
+	uint32_t debug_where;     /* enum open_found: where its debug information was opened last */
+	uint64_t look_at;         /* no search for its debug information begins before this time; CLOCK_MONOTONIC ns */
 	uint64_t looked_ns;       /* when the last one ended */
 	uint64_t refused_ns;      /* time spent in this search on files that are not its own */
 	uint64_t unnamed_ns;      /* last use of a frame without a name; */
@@ -63,7 +64,7 @@ struct file {
 	bool table_asked;         /* its unwind table is or was being made */
 	int table_err;            /* why it has no unwind table */
 	bool forget;              /* nothing needs it any more, but the symbols helper may know it */
-	uint32_t age;             /* of a JIT compiler's: as struct frame's, of all frames in it */
+	uint32_t age;             /* of a JIT compiler's file: names.age.now when any frame in it was last asked for */
 };
 
 /* A frame. */
@@ -85,9 +86,9 @@ struct age {
 	uint32_t now;
 	uint64_t until;     /* CLOCK_MONOTONIC ns: frames in use have been asked for again by then; 0: nothing is to be
 			     * freed */
-	size_t begin_at;    /* number of frames at which that begins; 0: FRAMES_MAX / 2 */
+	size_t begin_at;    /* number of frames at which this begins; 0: FRAMES_MAX / 2 */
 	size_t frame, file; /* next places to look through in these maps */
-	bool files;         /* all frames have been */
+	bool files;         /* all frames were looked through: files are next */
 	struct interned *unused, *unused_last; /* symbols without a frame, which trees may still hold: oldest first */
 };
 
@@ -101,8 +102,8 @@ struct source {
 /* Number of frames whose sources are kept. */
 #define SOURCES 64
 
-/* A file system that does not answer, or a process that cannot be inspected: it blocks a helper until that ends, and
- * nothing of it is requested meanwhile. */
+/* A file system that does not answer, or a process that cannot be inspected: it blocks a helper, and nothing of it is requested
+ * until that helper has ended. */
 struct sick {
 	const struct worker *worker;
 	uint32_t helper;
@@ -137,7 +138,7 @@ struct names {
 	uint16_t jit_look; /* raised when the names of JIT compilers' code are to be looked up again, */
 	uint64_t jit_look_at; /* and when that is next */
 	uint16_t kernel_reads; /* times that the kernel's symbols were to be read: modules and BPF programs come and go */
-	uint64_t bpf_met;  /* the last place in one that was met later than they were read; 0: none */
+	uint64_t bpf_met;  /* the last place in a BPF program that was met after they were read; 0: none */
 	struct debug_places places[OPEN_FOUNDS]; /* by enum open_found */
 	struct file **active; /* files with something to do */
 	size_t nr_active, active_room;
@@ -152,7 +153,7 @@ struct names {
 	struct source sources[SOURCES];
 	size_t next_source;
 	size_t pending;
-	uint64_t generation; /* raised for each name learnt */
+	uint64_t generation; /* see names_generation() */
 };
 
 /* file_grows - whether its symbols grow while in use, as the kernel's and JIT compilers' do. */
@@ -165,8 +166,8 @@ static inline bool file_grows(const struct names *n, const struct file *f)
 
 /* names_learn - sets the name of a place in a file; "": it has none. */
 void names_learn(struct names *n, struct file *f, uint64_t at, enum name_kind kind, const char *name);
-/* names_asks_again - whether a place is asked for again anyway while it is in use, as JIT compilers use addresses again: it
- * must not be kept for that, too. */
+/* names_asks_again - whether a place is asked for again anyway while it is in use, as JIT compilers reuse addresses: then it is
+ * not kept in file.unknown. */
 bool names_asks_again(const struct names *n, const struct file *f, uint64_t at);
 struct source *names_source_of(struct names *n, uint64_t frame);
 /* sources_again - requests the source lines again that were not found in the file. */
@@ -177,9 +178,9 @@ void file_free(struct names *n, struct file *f);
 
 /* names_age.c: */
 
-/* symbol_hold - the function of this name, for one more frame. @build: of its file, as long as it has no
- * name of its own. NULL: no memory. symbol_change - sets the function that a
- * frame shows, which was held for it; raises the generation if it is another one. */
+/* symbol_hold - the function with this name, held for one more frame. @build: file_build(), which counts if the function has no
+ * name of its own. NULL: no memory. symbol_change - sets the function that a frame shows, which was held for it; raises the
+ * generation if it is another one. */
 const struct symbol *symbol_hold(struct names *n, const char *name, const char *module, uint64_t build,
 				 enum symbol_kind kind, enum name_kind what);
 void symbol_change(struct names *n, struct frame *f, const struct symbol *s);
@@ -196,7 +197,7 @@ void age_fini(struct names *n);
 /* file_wake - marks the file as having something to do. */
 void file_wake(struct names *n, struct file *f);
 
-/* file_path - its path in its file system, as far as known. */
+/* file_path - the part that is known of its path in its file system. */
 void file_path(const struct file *f, char *buf, size_t size);
 
 /* file_forget_wanted - drops its name requests. */

@@ -15,8 +15,7 @@
 /* Times that a file which could not be opened is requested again. */
 #define ASK_MAX 20
 
-/* If its file system did not answer, it is requested again for as long as that takes, after a pause that doubles up to
- * LATE_DOUBLED times. */
+/* If its file system did not answer, it is requested again and again, after a pause that doubles up to LATE_DOUBLED times. */
 #define LATE_NS 1000000000ULL
 #define LATE_DOUBLED 5
 
@@ -209,7 +208,7 @@ static bool wants_open(const struct file *f)
 	return f->state == FILE_NEW || (f->state == FILE_CLOSED && (f->nr_wanted || !f->table_asked)) || f->reopen;
 }
 
-/* Lines of a place that is left alone for now wait for it. */
+/* Requests for source lines wait while the place of the debug information is left alone. */
 static bool wants_debug_open(const struct names *n, const struct file *f)
 {
 	return !f->debug_held && (f->state == FILE_DEBUG || (f->reopen_debug && !places_pause(n, f->debug_where)));

@@ -38,7 +38,7 @@ static bool is_file(int fd, const struct file_key *key)
 	return file_is(fd, key->inode, key->size, key->mtime_s, &st) && same_device(st.st_dev, key->device);
 }
 
-/* On these, stat() reports another device than the kernel has. */
+/* On these file systems, stat() reports another device than the kernel has. */
 static bool has_own_device(int fd)
 {
 	struct statfs fs;
@@ -55,7 +55,7 @@ static bool is_asked(int fd, const void *arg)
 	return is_file(fd, &r->key);
 }
 
-/* What is mapped there now. */
+/* Looks at what is mapped there now, and reports that the process was inspected. */
 static int look_mapped(int socket, const struct open_request *r)
 {
 	struct open_answer found = { .id = r->id, .found = OPEN_FOUND };
@@ -69,7 +69,7 @@ static int look_mapped(int socket, const struct open_request *r)
 	return fd;
 }
 
-/* By the path found through the mapping before. */
+/* Looks at the path that was found through the mapping before. */
 static int look_path(const struct open_request *r)
 {
 	int fd = r->path[0] == '/' ? open(r->path, FILE_LOOK | O_NOFOLLOW) : -1;
@@ -113,8 +113,9 @@ static int open_vdso(void)
 
 /*
  * The mapping itself also leads to deleted files and to those of containers. If the process has ended, or its file is on an
- * overlay, which can give it another number, its path inside its file system leads to it. A file with the number of the
- * mapped one on another device is not it, unless the file system has devices of its own: whoever mounts a tmpfs can make one.
+ * overlay, which can give it another number, its path inside its file system leads to it. A file on another device with the
+ * number of the mapped one does not count, unless the file system has devices of its own: whoever mounts a tmpfs can make such
+ * a file.
  */
 static int open_mapped(int socket, const struct open_request *r, struct open_answer *a)
 {
@@ -149,9 +150,9 @@ static int open_mapped(int socket, const struct open_request *r, struct open_ans
 
 /* --- Debug information */
 
-/* Whether a debug information file, no folder, belongs to @of, and is not @of, which can have the name that it gives its own:
- * made by the same owner or root, and on the same mount, unless it is in a system folder of the host or container
- * (@anywhere). */
+/* Whether @fd can be debug information of @of: a regular file that root or the owner of @of made, on the same mount, unless it
+ * is in a system folder of the host or container (@anywhere). It must not be @of itself, which can have the name that it gives
+ * its debug information. */
 static bool belongs(int fd, int of, bool anywhere)
 {
 	struct statx a, b;
@@ -180,8 +181,8 @@ static void debug_place(const struct open_request *r, const char *folder, uint32
 
 #define PLACES 4
 
-/* Reports that from now on only these places can delay: their file systems may differ from the file's. Returns whether
- * they are to be searched. */
+/* Reports that only these places can delay the request now: their file systems may differ from the file's. Returns whether they
+ * are to be searched. */
 static bool begin_places(int socket, const struct open_request *r, enum open_found where)
 {
 	struct open_answer found = { .id = r->id, .found = where };
@@ -198,7 +199,7 @@ static bool is_systems(uint32_t nr)
 	return nr == 0 || nr == 3;
 }
 
-/* Whether all that is below both is the same. */
+/* Whether both are the same folder on the same mount, so that all below them is the same. */
 static bool is_same_folder(const char *one, const char *other)
 {
 	struct statx a, b;
@@ -208,7 +209,7 @@ static bool is_same_folder(const char *one, const char *other)
 	       a.stx_mnt_id == b.stx_mnt_id;
 }
 
-/* Looks at the rest of the places below a root, whose first one is @first. */
+/* Looks at the remaining places below a root; @first is the number of its first place. */
 static int look_usual(const struct open_request *r, int of, const char *root, uint32_t *attempt, uint32_t first)
 {
 	char path[1024], folder[768], *name;
@@ -323,7 +324,7 @@ static bool process_status(uint32_t tgid, uint32_t *inner, uint32_t *uid)
 }
 
 /* Whether a file has not changed since before a process began: it is of an earlier process with this PID, as containers have
- * the same PIDs each time. A second is for differences between the clocks. */
+ * the same PIDs each time. A second is added for differences between the clocks. */
 static bool is_older(const struct stat *st, uint32_t tgid)
 {
 	uint64_t booted = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME), ticks = 0;
@@ -386,7 +387,7 @@ static void hand_over(int peer, const struct open_request *r, int fd, struct ope
 
 	if (fd < 0) {
 		a->err = errno ? -errno : -EIO;
-		if (a->err == -EAGAIN) /* somebody has a lease on it; of the peer it would mean to try once more */
+		if (a->err == -EAGAIN) /* somebody has a lease on it; -EAGAIN would mean that the peer's queue is full */
 			a->err = -EBUSY;
 		return;
 	}

@@ -116,7 +116,7 @@ static int read_block(struct perfmap *m, int fd)
 	return 0;
 }
 
-/* Returns whether all of them are there. */
+/* Reads the last bytes before m->at. Returns whether all of them are there. */
 static bool read_last(const struct perfmap *m, int fd, char last[PERFMAP_LAST])
 {
 	ssize_t bytes = m->at < PERFMAP_LAST ? m->at : PERFMAP_LAST;

@@ -15,7 +15,7 @@
 /* Maximum number of slots of one file, of which only those of stubs are used. */
 #define SLOTS_MAX (1U << 18)
 
-/* Names of one file's stubs, which are in memory: the slots of all may have the same long one. */
+/* Maximum bytes of the names of one file's stubs, which are in memory: all slots may have the same long name. */
 #define NAMES_MAX (8U << 20)
 
 /* The longest stub, and the alignment of all. */

@@ -268,6 +268,6 @@ void symbols_run(int socket)
 		}
 		answer(socket, &r, fd);
 		file_close(&fd);
-		heap_trim(clock_ns(CLOCK_MONOTONIC)); /* what reading a large file took */
+		heap_trim(clock_ns(CLOCK_MONOTONIC)); /* returns what reading a large file took */
 	}
 }

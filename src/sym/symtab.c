@@ -273,7 +273,8 @@ static bool holds(const struct symtab_function *f, uint64_t address, uint64_t fr
 	return f->size ? address - f->address < f->size : f->address >= from;
 }
 
-/* A function can have a smaller one inside, as read() has __read_nocancel(): code behind the smaller one is its own. */
+/* A function can contain a smaller one, as read() contains __read_nocancel(): code after the smaller one belongs to the larger
+ * one. */
 const char *symtab_find(const struct symtab *t, uint64_t address, uint64_t from, char *buf)
 {
 	const struct symtab_function *first, *stop;

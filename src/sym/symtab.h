@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* With its NUL: anything longer is no name. */
+/* Maximum length of a name with its NUL: anything longer is no name. */
 #define SYMTAB_NAME_MAX 4096
 
 /* Functions of one table, 16 bytes each. */
@@ -25,7 +25,7 @@ struct symtab {
 		uint64_t size : 25;    /* 0: up to the next one */
 	} *functions;
 	size_t nr, room;
-	size_t nr_sorted;       /* sorted ones, from the first on */
+	size_t nr_sorted;       /* sorted functions, which come first */
 	char *names;
 	size_t names_len, names_room;
 	int fd;                 /* borrowed: the file with names that are not in memory */
@@ -53,7 +53,7 @@ int symtab_sort(struct symtab *t);
 void symtab_trim(struct symtab *t);
 
 /* symtab_find - the name of the function that holds @address, in @buf of SYMTAB_NAME_MAX bytes. NULL: none does.
- * @from: a function without a size that begins before it has ended before @address */
+ * @from: a function without a size does not count if it begins before this address */
 const char *symtab_find(const struct symtab *t, uint64_t address, uint64_t from, char *buf);
 
 /* symtab_keep_newest - forgets the functions in whose place a later one was added, in a sorted table whose names are in

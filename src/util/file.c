@@ -142,7 +142,7 @@ bool file_is_overlay(int fd)
 	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-/* On an overlay the upper half of a file's number may be that of its layer's file system (xino). */
+/* On an overlay the upper half of a file's inode number may identify the file system of its layer (xino). */
 static bool same_inode(int fd, uint64_t found, uint64_t inode)
 {
 	return found == inode || ((uint32_t)found == (uint32_t)inode && file_is_overlay(fd));

@@ -13,7 +13,7 @@ struct scale {
 	const char *suffix;
 };
 
-/* The last scale of each table takes everything left. */
+/* The last scale of each table takes all larger values, too. */
 static const struct scale decimal[] = {
 	{ 1, "" },
 	{ 1000, "K" },
@@ -40,8 +40,8 @@ static uint64_t divide(uint64_t v, uint64_t unit)
 	return v / unit + (v % unit >= unit - unit / 2);
 }
 
-/* Formats @v with at most three digits, in the first scale where it fits: one decimal below @decimals, whole numbers
- * from there on. Rounds before choosing the scale, so that 999.6K becomes 1.0M. */
+/* Formats @v with at most three digits, in the first scale where it fits, with one decimal if it is below @decimals. Rounds
+ * before choosing the scale, so that 999.6K becomes 1.0M. */
 static void format_scaled(char *buf, size_t size, const struct scale *s, uint64_t v,
 			  uint64_t decimals)
 {

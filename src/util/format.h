@@ -30,8 +30,8 @@ const char *format_value(char *buf, size_t size, enum unit unit, uint64_t v, uin
 const char *format_about(char *buf, size_t size, uint64_t ns);
 
 /*
- * parse_duration - converts "1", "0.5", "500ms", "2s", "1m" to ns; a bare number is in seconds. Returns 0, or -EINVAL
- * (not a duration), -ERANGE (not in @min_ns..@max_ns).
+ * parse_duration - converts "1", "0.5", "18us", "500ms", "2s", "1m", "3h" to ns; a bare number is in seconds. Returns 0, or
+ * -EINVAL (not a duration), -ERANGE (not in @min_ns..@max_ns).
  */
 int parse_duration(const char *s, uint64_t min_ns, uint64_t max_ns, uint64_t *ns);
 

@@ -13,7 +13,7 @@ static void draw(void *to, size_t size)
 	getrandom(to, size, GRND_INSECURE);
 }
 
-/* Before main(), as a changed secret loses what is in the tables. */
+/* Runs before main(): entries of a table cannot be found any more once the secret changes. */
 __attribute__((constructor)) static void draw_secret(void)
 {
 	draw(&hash_secret, sizeof(hash_secret));

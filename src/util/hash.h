@@ -6,18 +6,18 @@
 #include <stdint.h>
 #include <string.h>
 
-/* hash_init - chooses the key of hash_text() and hash_bytes(); before it they are the same in every run. */
+/* hash_init - chooses the key of hash_text() and hash_bytes(); until then, their hashes are the same in every run. */
 void hash_init(void);
 
-/* hash_text, hash_bytes - a 64-bit hash for struct map, never 0, which stands for the text: nobody can make up another text with
- * the same hash, as its key is secret. @seed: 0, or another text's hash. */
+/* hash_text, hash_bytes - a 64-bit hash for struct map, never 0, that can stand for the text: nobody can construct another text
+ * with the same hash, as the key is secret. @seed: 0, or another text's hash. */
 uint64_t hash_text(uint64_t seed, const char *text);
 uint64_t hash_bytes(uint64_t seed, const void *data, size_t len);
 
-/* hash_keyed - SipHash-2-4: without the key, texts cannot be tried out. */
+/* hash_keyed - SipHash-2-4: without the key, nobody can guess a text by hashing candidates. */
 uint64_t hash_keyed(const uint64_t key[static 2], const void *data, size_t len);
 
-/* hash_add - extends a hash by a value, in this order; never 0. */
+/* hash_add - extends a hash by a value; the order of values matters. Never 0. */
 static inline uint64_t hash_add(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;

@@ -46,7 +46,7 @@ void heap_give_back(void)
 	take_from_kernel(TABLE_BYTES);
 	malloc_trim(0);
 	if (room.bytes)
-		madvise(room.at, room.bytes, MADV_NOHUGEPAGE); /* the rest there does not grow */
+		madvise(room.at, room.bytes, MADV_NOHUGEPAGE); /* else the kernel would fill up large pages there again */
 	room.bytes = 0;
 }
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Where malloc() takes large blocks from. Memory that the heap has kept costs no new pages, each of which takes the kernel half a
- * microsecond, or 25 with a hypervisor without nested paging; new memory from the kernel is clear, so only the used
+ * Where malloc() takes large blocks from. Memory that the heap has kept needs no new pages, each of which costs the kernel half
+ * a microsecond, or 25 under a hypervisor without nested paging. New memory from the kernel is already zero, so only the used
  * part of a large table takes any.
  */
 
@@ -20,8 +20,7 @@ void heap_give_back(void);
 /* heap_work - keeps a little of what each refresh frees, as malloc() would by now. */
 void heap_work(void);
 
-/* heap_trim - once a minute, memory that a peak left free between other blocks goes back to the kernel. @now:
- * CLOCK_MONOTONIC ns */
+/* heap_trim - once a minute, returns to the kernel what a peak left free between other blocks. @now: CLOCK_MONOTONIC ns */
 void heap_trim(uint64_t now);
 
 #endif

@@ -120,7 +120,7 @@ void invoker_end(void)
 		setfsuid(own.uid);
 		setfsgid(own.gid);
 		setgroups(own.nr_groups, own.groups);
-		cap_set_proc(own.caps); /* restores them also where changing the user changes root's rights */
+		cap_set_proc(own.caps); /* again: setfsuid() changes root's capabilities */
 	}
 	if (own.caps)
 		cap_free(own.caps);

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The user that systop works for: the one who called sudo, else the one who started it. Files of the invoker are
- * read and written only as far as the invoker could. */
+/* The user that systop works for: the one who called sudo, else the one who started it. systop reads and writes files of the
+ * invoker only where the invoker could. */
 struct invoker {
 	uid_t uid;
 	gid_t gid;
-	const char *name; /* of the user who called sudo; NULL: nobody did */
+	const char *name; /* of the user who called sudo; NULL: nobody did, or root */
 	gid_t *groups;    /* of that user */
 	int nr_groups;
 };

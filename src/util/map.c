@@ -9,7 +9,8 @@
 /* Open addressing with linear probing, at most half full. */
 static size_t map_slot(const struct map *m, uint64_t key)
 {
-	/* The lower bits: with the upper ones, a copy in the order of the slots would fill a small map from one end. */
+	/* The lower bits: with the upper ones, inserting another map's entries in the order of its slots would fill a small map
+	 * from one end. */
 	return hash_key(key) & (m->room - 1);
 }
 

@@ -24,7 +24,8 @@ int map_put(struct map *m, uint64_t key, void *value);
 /* map_del - removes @key if it exists. */
 void map_del(struct map *m, uint64_t key);
 
-/* map_fini - frees its memory: it is empty then, and can be used again. map_free - with free(), all values, too. */
+/* map_fini - frees the map's memory; the map is empty then, and can be used again. map_free - the same, and frees all values
+ * with free(). */
 void map_fini(struct map *m);
 void map_free(struct map *m);
 

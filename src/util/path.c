@@ -25,7 +25,7 @@ static bool is_trusted(const struct walk *w, const struct stat *st)
 	return !st->st_uid || st->st_uid == w->uid;
 }
 
-/* Makes a directory the current one. */
+/* Makes @fd, a directory, the current one. Takes @fd over. */
 static int enter(struct walk *w, int fd)
 {
 	struct stat st;

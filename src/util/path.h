@@ -31,9 +31,9 @@ int path_resolve(const char *path, uid_t uid, int flags, struct path *p);
 void path_close(struct path *p);
 
 /*
- * path_open - opens the file the path leads to, provided it is (@mode) S_IFREG, S_IFIFO or S_IFCHR; nothing of another kind
- * or owner is opened, even if the name is given to another file meanwhile. A device does not become the controlling
- * terminal, and a FIFO does not block. Returns a descriptor or -errno.
+ * path_open - opens the file the path leads to, provided it is (@mode) S_IFREG, S_IFIFO or S_IFCHR; a file of another kind or
+ * owner is not opened, even if it got the name meanwhile (-EAGAIN). A device does not become the controlling terminal, and a
+ * FIFO does not block. Returns a descriptor or -errno.
  */
 int path_open(const struct path *p, mode_t mode, int flags);
 

@@ -8,10 +8,10 @@
 /* Shorter arguments stay: they are worth their room. */
 #define KEEP_MAX 16
 
-/* Brackets within brackets. More of them are not understood. */
+/* Maximum nesting of brackets; a name with more is not understood. */
 #define DEPTH_MAX 64
 
-/* Qualified paths within each other, "<<A as B>::C as D>::f", whose arguments are still shortened. */
+/* Maximum nesting of qualified paths, "<<A as B>::C as D>::f", whose arguments are still shortened. */
 #define PATHS_MAX 8
 
 #define RUST_HASH_LEN 19 /* "::h" and 16 digits */
@@ -63,7 +63,7 @@ static size_t operator_len(struct text t, size_t at)
 	return 0;
 }
 
-/* Index after the bracket that closes the one at @at; 0: none does. In parentheses < and > also compare. */
+/* Index after the bracket that closes the one at @at; 0: none does. Within parentheses, < and > can also be comparisons. */
 static size_t group_end(struct text t, size_t at)
 {
 	char open[DEPTH_MAX];
@@ -107,7 +107,7 @@ static bool holds(struct text t, const char *what)
 
 /* --- The end of a name */
 
-/* Without " [clone .cold]", of which there may be several. */
+/* Drops " [clone .cold]"; a name can have several of these. */
 static void drop_clones(struct text *t)
 {
 	static const char mark[] = " [clone ";
@@ -153,8 +153,8 @@ static size_t qualifiers_end(struct text t, size_t at)
 	return at;
 }
 
-/* Whether the group in parentheses is a list of parameters: it follows a name, and nothing, a local name or the mark of a stub
- * follows it. Sets *@next to the index after its qualifiers. */
+/* Whether the group in parentheses is a list of parameters: it stands after a name, and at the end, before a local name ("::")
+ * or before "@plt". Sets *@next to the index after its qualifiers. */
 static bool is_parameters(struct text t, size_t at, size_t end, bool named, size_t *next)
 {
 	*next = qualifiers_end(t, end);
@@ -214,7 +214,7 @@ static void put_parts(struct result *r, struct text t, int paths)
 
 		next = i + (skip ? skip : 1);
 		if (skip || !strchr("<([{", t.at[i]) || !t.at[i]) {
-			/* A bracket that nothing has opened. */
+			/* a closing bracket without its opening one */
 			r->failed = !skip && strchr(">)]}", t.at[i]) && t.at[i] && !(t.at[i] == '>' && i && t.at[i - 1] == '-');
 			put(r, t.at + i, next - i);
 			conversion |= !skip && starts(t, i, "operator ") && !(i && is_identifier(t.at[i - 1]));

@@ -48,7 +48,8 @@ static void disarm(const struct sigaction *was, const sigset_t *mask)
 	sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
-/* 0: it takes nothing now. A pipe with room takes PIPE_BUF bytes without blocking; a terminal may not. */
+/* Returns 0 if the reader takes nothing now. A pipe with room takes PIPE_BUF bytes without blocking; a write to a terminal may
+ * block. */
 static ssize_t write_some(int fd, const char *text, size_t bytes, int milliseconds)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -134,7 +135,7 @@ void sink_finish(struct sink *o, int milliseconds)
 
 bool sink_ready(struct sink *o)
 {
-	sink_send(o); /* a terminal with a little room does not wake us; an error comes again */
+	sink_send(o); /* no event reports a terminal with little room; an error comes again */
 	o->dropped += sink_unsent(o);
 	return !sink_unsent(o);
 }

@@ -29,8 +29,8 @@ void sink_fini(struct sink *o);
 /* sink_ready - whether the next text can be sent. If not, it is counted as dropped. */
 bool sink_ready(struct sink *o);
 
-/* sink_begin - returns a stream for the next text, which sink_end() sends. NULL with errno: 0: sink_ready() is false, or
- * ENOMEM. */
+/* sink_begin - returns a stream for the next text, which sink_end() sends. NULL with errno: 0: the previous text is not sent
+ * yet (sink_ready()); ENOMEM. */
 FILE *sink_begin(struct sink *o);
 int sink_end(struct sink *o); /* 0 or -errno */
 
@@ -45,8 +45,8 @@ static inline bool sink_unsent(const struct sink *o)
 	return o->sent < o->bytes;
 }
 
-/* sink_wait - as sink_send(), but for up to this long. Returns whether the reader took some, but not all.
- * sink_finish - the same; drops the rest, which is counted. */
+/* sink_wait - as sink_send(), but waits for the reader for up to @milliseconds. Returns whether the reader took some, but not
+ * all. sink_finish - the same, and drops the rest, which is counted. */
 bool sink_wait(struct sink *o, int milliseconds);
 void sink_finish(struct sink *o, int milliseconds);
 

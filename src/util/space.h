@@ -17,8 +17,8 @@ struct space {
 /* space_give - frees @nr numbers from @first on, none of which may be free. 0 or -ENOMEM: they are not freed. */
 int space_give(struct space *s, uint32_t first, uint32_t nr);
 
-/* space_take - takes @nr consecutive numbers, the lowest that lie between the same two multiples of @block. Returns
- * the first, or -ENOSPC. */
+/* space_take - takes @nr consecutive numbers, the lowest that lie between the same two multiples of @block. Returns the first,
+ * or -ENOSPC: there are none, or no memory. */
 int64_t space_take(struct space *s, uint32_t nr, uint32_t block);
 
 void space_fini(struct space *s);

@@ -60,7 +60,7 @@ static void put_quality(struct json *j, const char *what, enum metric_id m, uint
 	json_number(j, name, v);
 }
 
-/* That of the threads: the samples lack those that slept all the time and were not looked at. */
+/* The total of all threads: samples lack threads that slept all the time and were not looked at. */
 static uint64_t total_of(const struct tick *t, const struct sampled *c, enum metric_id m)
 {
 	uint64_t total = values_value(&t->total, m);
@@ -294,7 +294,7 @@ struct line {
 	struct json json;
 };
 
-/* Also of a line that was not begun. Returns @err. */
+/* Frees the line, if there is one. Returns @err. */
 static int line_end(struct export *e, int err)
 {
 	struct line *l = e->state;
@@ -394,7 +394,7 @@ static void put_row(struct line *l, const struct export *e, const struct row *r)
 		put_process(&l->json, r);
 }
 
-/* Writes processes and threads until then. Returns true when all are written. */
+/* Writes processes and threads until @until. Returns true when all are written. */
 static bool put_rows(struct line *l, const struct export *e, uint64_t until)
 {
 	const struct tick *t = l->tick;

@@ -7,7 +7,7 @@
 /* Version of the schema: raised when a property is added, removed, or changes its meaning. */
 #define JSON_SCHEMA 8
 
-/* json_schema - writes the JSON schema of a line of --json, which is a tick in valid UTF-8. An error is that of @to. */
+/* json_schema - writes the JSON schema of a line of --json, which is a tick in valid UTF-8. An error shows in ferror(@to). */
 void json_schema(FILE *to);
 
 #endif

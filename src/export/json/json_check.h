@@ -10,8 +10,8 @@ struct utsname;
 /* Version of its schema: raised when a property is added, removed, or changes its meaning. */
 #define JSON_CHECK_SCHEMA 1
 
-/* json_check - writes what --check found as one object on a line. Returns 0 or -errno.
- * json_check_schema - writes its JSON schema; an error is that of @to. */
+/* json_check - writes what --check found as one object on a line. Returns 0 or -errno. json_check_schema - writes its JSON
+ * schema; an error shows in ferror(@to). */
 int json_check(FILE *to, const struct checks *c, const char *version, const struct utsname *uts);
 void json_check_schema(FILE *to);
 

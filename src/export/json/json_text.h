@@ -30,7 +30,7 @@ void json_close(struct json *j, char bracket);
 
 /* json_number - writes a number; VALUE_NA: null. */
 void json_number(struct json *j, const char *name, uint64_t v);
-/* json_hundredths - the same of a number with two decimals: 52 is 0.52. */
+/* json_hundredths - the same for a number with two decimals: 52 is 0.52. */
 void json_hundredths(struct json *j, const char *name, uint64_t v);
 void json_int(struct json *j, const char *name, int64_t v);
 void json_boolean(struct json *j, const char *name, bool v);
@@ -44,8 +44,8 @@ void json_text(struct json *j, const char *name, const char *s, size_t len);
 void json_foreign(struct json *j, const char *name, const char *s);
 void json_string(struct json *j, const char *name, const char *s);
 
-/* json_comm, json_process_comm - as comm, the name of a thread, or of a process's first thread; json_path - that of a
- * cgroup. NULL, but not of a process: null. */
+/* json_comm, json_process_comm - write the property comm: the name of a thread (NULL: null), or of a process's first thread.
+ * json_path - writes the path of a cgroup; NULL: null. */
 void json_comm(struct json *j, const struct life *l);
 void json_process_comm(struct json *j, const struct process *p);
 void json_path(struct json *j, const char *name, const struct cgroup *c);

@@ -19,7 +19,7 @@ struct json_waits {
 	struct map first_wait, first_woken; /* struct life -> its first place in these lists */
 	struct map lives;            /* tid -> struct life, of the tick */
 	struct map names;            /* tid -> char[16], of threads that the tick does not show, raw bytes; "": not known */
-	const struct source *source; /* of these */
+	const struct source *source; /* where these names come from */
 };
 
 /* json_waits_begin - indexes a tick, which is borrowed. 0 or -ENOMEM; call json_waits_end in any case. */

@@ -20,8 +20,8 @@ struct perfetto;
 
 /*
  * perfetto_new - @to: remains the caller's, who closes it; written in large pieces.
- * @start_ns: since when the records of all CPUs are complete: the latest start of any CPU's records. Perfetto shows
- * threads from then on. NULL: out of memory.
+ * @start_ns: since when the records of all CPUs are complete: the latest start of any CPU's records, which is where Perfetto
+ * begins to show threads. NULL: out of memory.
  */
 struct perfetto *perfetto_new(FILE *to, uint64_t start_ns);
 

@@ -42,8 +42,8 @@ void perfetto_cpu_waking(struct perfetto *p, uint64_t t, const struct perfetto_t
 void perfetto_cpu_blocked_reason(struct perfetto *p, uint64_t t, int32_t tid, const char *caller,
 				 bool io_wait);
 
-/* perfetto_cpu_newtask - @child is born, runnable. @parent: of a thread, any thread of its process.
- * perfetto_tree_begin() adds the details. */
+/* perfetto_cpu_newtask - @child is born, runnable. @parent: for a thread, any thread of its process. perfetto_tree_begin() adds
+ * the details. */
 void perfetto_cpu_newtask(struct perfetto *p, uint64_t t, int32_t parent, const struct perfetto_task *child,
 			  bool thread);
 void perfetto_cpu_exec(struct perfetto *p, uint64_t t, int32_t tid, int32_t old_tid, const char *filename);

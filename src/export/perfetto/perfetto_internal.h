@@ -28,8 +28,8 @@
 #define TEXT_SIZE 4096
 #define COMM_SIZE 64
 
-/* Interned ids belong to a sequence, and so do clocks: timestamps of samples are deltas to the previous sample, those
- * of slices count from the start of the trace, without any field in their packets. */
+/* Interned ids belong to a sequence, and so do clocks: timestamps of samples are deltas to the previous sample, those of slices
+ * count from the start of the trace. Their packets need no field for the clock. */
 enum sequence { SEQUENCE_NONE, SEQUENCE_CPUS, SEQUENCE_SLICES, SEQUENCE_REST, SEQUENCE_SAMPLES, SEQUENCE_END };
 
 /* TracePacket.sequence_flags. No packet ever reports lost data of a sequence: Perfetto would skip the rest of the
@@ -123,7 +123,7 @@ void intern_write(struct perfetto *p, enum sequence sequence);
 char *text_of(char *buf, const char *text);
 char *comm_of(char *buf, const char *comm);
 
-/* cpu_free - perfetto_cpu.c's part of struct perfetto. */
+/* cpu_free - frees perfetto_cpu.c's part of struct perfetto; NULL: nothing. */
 void cpu_free(struct cpu *c);
 
 #endif

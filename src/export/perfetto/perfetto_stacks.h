@@ -19,7 +19,7 @@ struct perfetto_sampler {
 	uint64_t frequency;      /* samples per second of each CPU */
 };
 
-/* perfetto_stacks_begin - before any stack. @sampler: NULL: there are no samples. */
+/* perfetto_stacks_begin - call it before any stack. @sampler: NULL: there are no samples. */
 void perfetto_stacks_begin(struct perfetto *p, const struct perfetto_sampler *sampler);
 
 enum perfetto_kind { PERFETTO_NATIVE = 1, PERFETTO_KERNEL = 2, PERFETTO_JIT = 4 };
@@ -55,12 +55,12 @@ struct perfetto_sample {
 };
 void perfetto_sample(struct perfetto *p, const struct perfetto_sample *s);
 
-/* perfetto_samples_lost - @nr: > 0. */
+/* perfetto_samples_lost - records at @t that @nr > 0 samples of a CPU were lost. */
 void perfetto_samples_lost(struct perfetto *p, uint64_t t, unsigned int cpu, uint64_t nr);
 
 /*
- * perfetto_thread_track - creates a track for the blocks of a thread. Call it once in a thread's life: Perfetto takes a
- * second one for a reuse of the tid.
+ * perfetto_thread_track - creates a track for the blocks of a thread, and returns its id. Call it once in a thread's life:
+ * Perfetto takes a second one for a reuse of the tid.
  * @t: start of its first slice, after the thread's birth (else Perfetto takes it for another thread)
  */
 uint64_t perfetto_thread_track(struct perfetto *p, uint64_t t, int32_t pid, int32_t tid);

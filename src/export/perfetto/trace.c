@@ -90,7 +90,7 @@ static void on_new(struct trace *t, const struct event *e)
 	trace_born(t, e->tid, born);
 }
 
-/* The thread that a stack belongs to: the current one, or the one before. 0: neither. */
+/* The thread that a stack belongs to: the current one, or the one before. -1: neither; the event counts as lost. */
 static int32_t stack_owner(struct trace *t, const struct event *e)
 {
 	if ((t->current & RING_SAMPLE_TID) == e->tid)
@@ -164,8 +164,9 @@ static void on_rename(struct trace *t, const struct event *e)
 	trace_renamed(t, e->tid, e->at);
 }
 
-/* The end of a block that lasted through the whole trace says what it was; a thread of which there is only another event was
- * blocked, too, or not there, and what it was is not known. */
+/* Events after the window show how threads without events in it were. The end of a block that began before the trace shows that
+ * the thread was blocked all the time. If there are only other events, the thread was blocked, too, or did not exist: which of
+ * these is not known. */
 static void on_event_after(struct trace *t, const struct event *e)
 {
 	if (e->kind == RING_BLOCK && e->at - e->off_ns <= t->start)
@@ -287,8 +288,8 @@ static void write_head(struct trace *t)
 /* Least time that counts as a suspend: a refresh reads its two clocks one after the other. */
 #define SUSPENDED_NS 100000000ULL
 
-/* Whether the host was suspended since then, as far as refreshes are remembered. The interval of a refresh does not include that
- * time. */
+/* Whether the host was suspended after @since, in the time of the refreshes that are remembered. The interval of a refresh does
+ * not include the suspend. */
 static bool was_suspended(const struct trace *t, uint64_t since)
 {
 	const struct trace_index_tick *ticks = TRACE_INDEX_AT(t->index, ticks, struct trace_index_tick);
@@ -306,7 +307,7 @@ static void write_clocks(struct trace *t, uint64_t boottime)
 	struct perfetto_clocks clocks = { boottime, c->realtime_ns - ago, c->monotonic_ns - ago,
 					  c->monotonic_raw_ns - ago };
 
-	/* MONOTONIC stops meanwhile. */
+	/* MONOTONIC stands still during a suspend: its value at that time is not known. */
 	if (was_suspended(t, boottime))
 		clocks.monotonic_ns = 0;
 	perfetto_clocks(t->p, &clocks);
@@ -327,7 +328,7 @@ static void write_numbers(struct trace *t)
 	steal = perfetto_counter(t->p, top, "steal", PERFETTO_NS);
 	lost = perfetto_counter(t->p, top, "lost events", PERFETTO_COUNT);
 	for (size_t i = 0; i < t->index->ticks.nr; i++) {
-		uint64_t began = i ? ticks[i - 1].at : ticks[i].began; /* before the first one that is remembered they are unknown */
+		uint64_t began = i ? ticks[i - 1].at : ticks[i].began; /* the refresh before the first one is not remembered */
 		uint64_t at = ticks[i].at < t->index->end ? ticks[i].at : t->index->end;
 
 		began = began > t->start ? began : t->start;
@@ -369,7 +370,7 @@ static int write_window(FILE *to, const struct capture *c, struct capture_result
 		if (since > t.start)
 			t.start = since;
 	}
-	/* No ring has a known time yet, or one covers less time than the last moments of the window. */
+	/* No ring knows the time of its events yet, or a ring has only events after the window's end. */
 	if (!recorded || t.start > index->end)
 		t.start = index->end;
 	result->from = t.start;

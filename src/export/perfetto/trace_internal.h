@@ -2,7 +2,8 @@
 #ifndef SYSTOP_EXPORT_PERFETTO_TRACE_INTERNAL_H
 #define SYSTOP_EXPORT_PERFETTO_TRACE_INTERNAL_H
 
-/* Shared by the files of the trace: trace.c (events), trace_threads.c (threads, their stacks and cgroups). */
+/* Shared by the files of the trace: trace.c (events), trace_threads.c (threads, their stacks and cgroups), trace_rows.c (events
+ * without a writer of their own). */
 
 #include "export/capture.h"
 #include "export/perfetto/perfetto.h"
@@ -29,7 +30,7 @@ struct trace {
 	uint64_t since;
 
 	struct map seen;          /* tid + 1 -> first event, and its time since the start; see trace_threads.c */
-	struct map after;         /* tid + 1 -> enum seen + 1: how it was at the end, by its events after that */
+	struct map after;         /* tid + 1 -> enum seen + 1: how it was at the end, known from its events after the end */
 	struct map stacks[PERFETTO_USES]; /* user id << 32 | kernel id -> number in the trace + 1 */
 	struct map tracks;        /* hash of a thread's tid and start -> track of its blocks */
 	struct map rows;          /* kind << 32 | CPU, device or tid + 1 -> track of its events; see trace_rows.c */
@@ -38,7 +39,8 @@ struct trace {
 	struct map born;          /* tid + 1 -> start of its last life that was written */
 	struct map ends;          /* tid + 1 -> its last death or exec, << 1, + 1 if it is a death */
 	struct map last_deaths;   /* process_key() -> when the last of its threads dies; UINT64_MAX: not in the trace */
-	struct map renamed_first, renamed_last; /* thread's entry in the index + 1 -> when it was renamed while that was valid */
+	struct map renamed_first, renamed_last; /* thread's entry in the index + 1 -> when it was renamed while that entry was
+						 * valid */
 	uint64_t *cgroup_ns;      /* [cgroup * seconds + second] */
 	uint32_t seconds;
 };
@@ -52,16 +54,16 @@ void trace_tree(struct trace *t);
 void trace_born(struct trace *t, int32_t tid, uint64_t at);
 void trace_unborn(struct trace *t);
 
-/* The index knows a thread's name at the end of each refresh. trace_will_be_renamed - call it for all of these events before
- * the first of trace_renamed, which writes the event, and trace_name - the thread's name just after @at. If it was renamed
- * again before the end of the refresh, the name is not known: no event is written, and the name is "?". */
+/* The index knows a thread's name at the end of each refresh; if the thread was renamed again before that, its name at @at is
+ * not known. trace_will_be_renamed - call it for each rename before any call of the other two. trace_renamed - writes a rename,
+ * unless the name is not known. trace_name - the thread's name just after @at; "?": not known. */
 void trace_will_be_renamed(struct trace *t, int32_t tid, uint64_t at);
 void trace_renamed(struct trace *t, int32_t tid, uint64_t at);
 const char *trace_name(const struct trace *t, int32_t tid, uint64_t at);
 
 /* The kernel frees a process's first thread after all others, which ends the process in the trace. trace_will_die,
- * trace_will_exec - call them for all of these events, then trace_survivors, before the first of trace_died, which writes the
- * end of a thread, and of its process if no thread of it is left. */
+ * trace_will_exec - call them for each death and exec, then trace_survivors, before any call of trace_died. trace_died - writes
+ * the end of a thread, and that of its process if no thread of it remains. */
 void trace_will_die(struct trace *t, int32_t tid, uint64_t at);
 void trace_will_exec(struct trace *t, int32_t tid, uint64_t at);
 void trace_survivors(struct trace *t);
@@ -74,13 +76,13 @@ struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at);
 enum seen { SEEN_RAN, SEEN_WOKEN, SEEN_ASLEEP, SEEN_IN_D };
 
 /* trace_seen - an event of a thread: one whose first event is a waking was blocked when the trace started.
- * trace_seen_after - how a thread was at the end, by an event after that; SEEN_RAN: not known.
- * trace_blocked_all - writes the threads that were blocked then, when all CPUs are written. */
+ * trace_seen_after - how a thread was at the end, known from an event after it; SEEN_RAN: not known.
+ * trace_blocked_all - call it when all CPUs are written: writes the threads that were blocked when the trace started. */
 void trace_seen(struct trace *t, int32_t tid, uint64_t at, enum seen how);
 void trace_seen_after(struct trace *t, int32_t tid, enum seen how);
 void trace_blocked_all(struct trace *t);
 
-/* trace_stack - number of a user and a kernel stack combined, 0: none. trace_block - the block that ends with @e. */
+/* trace_stack - number of a user and a kernel stack combined, 0: none. trace_block - writes the block that ends with @e. */
 uint64_t trace_stack(struct trace *t, enum perfetto_use use, uint32_t user, uint32_t kernel);
 void trace_block(struct trace *t, int32_t tid, uint64_t since, const struct event *e);
 
@@ -94,7 +96,8 @@ void trace_remember(struct trace *t, struct map *map, uint64_t key, uint64_t val
  * CPU. */
 void trace_row_event(struct trace *t, const struct event_row *row, const struct event *e);
 
-/* trace_ran - a thread ran from @from to @to. */
+/* trace_ran - adds the time that a thread ran to its cgroup. trace_cgroup_counters - writes these times, with a counter for
+ * each cgroup, below @group. */
 void trace_ran(struct trace *t, int32_t tid, uint64_t from, uint64_t to);
 void trace_cgroup_counters(struct trace *t, uint64_t group);
 

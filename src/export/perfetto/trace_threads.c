@@ -86,7 +86,7 @@ static void tree_process(struct trace *t, const struct trace_index_thread *th)
 
 	const struct trace_index_process *known = trace_index_find_process(t->index, th->tgid);
 
-	/* Details are known only of the present owner of the number. */
+	/* Details are known only of the process that had the number at the end. */
 	if (known && survives(t, th) && known->arguments + (uint64_t)known->len <= t->index->arguments.nr) {
 		p.cmdline = TRACE_INDEX_AT(t->index, arguments, char) + known->arguments;
 		p.cmdline_len = known->len;
@@ -198,7 +198,7 @@ const char *trace_name(const struct trace *t, int32_t tid, uint64_t at)
 	return th && at >= (uintptr_t)map_get(&t->renamed_last, entry_key(t, th)) ? th->comm : "?";
 }
 
-/* The name before is that of the previous entry of the same life. */
+/* The old name is that of the previous entry of the same life. */
 void trace_renamed(struct trace *t, int32_t tid, uint64_t at)
 {
 	const struct trace_index_thread *th = trace_index_who(t->index, tid, at);
@@ -251,7 +251,7 @@ void trace_will_die(struct trace *t, int32_t tid, uint64_t at)
 	remember_latest(t, &t->last_deaths, process_key(t, th->tgid, at), at);
 }
 
-/* A thread that calls exec takes the number of the first one, which has died. */
+/* A thread that calls exec takes the tid of its process's first thread, which has died. */
 void trace_will_exec(struct trace *t, int32_t tid, uint64_t at)
 {
 	remember_latest(t, &t->ends, (uint64_t)tid + 1, at << 1);
@@ -317,7 +317,7 @@ void trace_blocked_all(struct trace *t)
 		int how = seen(t, all[i].tid);
 		uintptr_t after = how == SEEN_NOT ? (uintptr_t)map_get(&t->after, (uint64_t)all[i].tid + 1) : 0;
 
-		/* A thread without events was in the state of the end all the time. */
+		/* A thread without events was all the time in the state that it had at the end. */
 		if (after)
 			how = after - 1;
 		else if (how == SEEN_NOT)
