@@ -17,7 +17,7 @@
 /* Settings, fixed at load. */
 extern const volatile __u64 block_d_ns;     /* shortest blocks whose stack is taken */
 extern const volatile __u64 block_sleep_ns;
-extern const volatile __u32 self_tgid, starter_tgid; /* systop; the parent of its helpers: no blocks of systop and of helpers are
+extern const volatile __u32 self_tgid, starter_tgid; /* systop, and the parent of its helpers: blocks of all of them are not
 						      * reported; self_tgid 0: they are */
 
 /* Most budget that a quiet time saves up for a burst of stacks, ns: divided by the price, their number. */
@@ -132,7 +132,7 @@ static __noinline int block_emit(struct task_struct *next, const struct slot *in
 	__u64 place, since;
 	long bytes;
 
-	if (!k || !parked || (self_tgid && (in->tgid == self_tgid || in->ppid == starter_tgid)))
+	if (!k || !parked || (self_tgid && (in->tgid == self_tgid || in->tgid == starter_tgid || in->ppid == starter_tgid)))
 		return 0;
 	what.kind = c->was_state == SLOT_D ? STACK_D : STACK_SLEEP;
 	what.at = in->since;
