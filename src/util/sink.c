@@ -162,9 +162,10 @@ static ssize_t append(void *arg, const char *text, size_t bytes)
  * turn if the line has many threads. realloc() moves the pages of a long text. */
 FILE *sink_begin(struct sink *o)
 {
-	errno = 0;
-	if (!sink_ready(o))
+	if (!sink_ready(o)) {
+		errno = 0; /* a write that was interrupted left EINTR */
 		return NULL;
+	}
 	o->next_bytes = o->next_room = 0;
 	o->stream = fopencookie(o, "w", (cookie_io_functions_t){ .write = append });
 	return o->stream;
