@@ -35,7 +35,7 @@ struct loop_ops {
 	enum loop_verdict (*go_on)(void *arg);   /* the next turns continue it; both may be NULL */
 };
 
-#define LOOP_WORK_FDS 5
+#define LOOP_WORK_FDS 2
 
 struct loop_options {
 	uint64_t first_ns;    /* time to the first tick, */

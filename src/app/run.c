@@ -24,6 +24,7 @@
 #include "collect/collect.h"
 #include "export/exporter.h"
 #include "helper/helper.h"
+#include "helper/worker.h"
 #include "model/loss_names.h"
 #include "model/tick.h"
 #include "owner/containers.h"
@@ -75,13 +76,10 @@ static bool on_forget(void *arg, const uint32_t *ids, size_t nr)
 void run_fetch_names(void *arg)
 {
 	struct systop *s = arg;
-	bool arrived;
 
 	helper_work();
 	collect_files(s->collect, on_file, s);
-	collect_blocked_work(s->collect);
-	arrived = collect_commands_work(s->collect) | collect_facts_work(s->collect);
-	if (arrived && s->tui)
+	if (collect_answers(s->collect) && s->tui)
 		tui_draw(s->tui);
 	for (uint32_t file = 0; (file = collect_table_wanted(s->collect, file));)
 		names_table(s->names, file);
@@ -459,8 +457,7 @@ static void run_loop(struct systop *s, int *signal_number)
 		.clock = window ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, /* a recording includes the time of a suspend */
 		.duration_ns = window ? 0 : s->options.duration_ns,
 		.terminal_fd = screen ? STDIN_FILENO : -1,
-		.work_fds = { names_fd(s->names), collect_files_fd(s->collect), collect_blocked_fd(s->collect),
-			      containers_fd(s->containers), collect_commands_fd(s->collect) },
+		.work_fds = { worker_events(), collect_files_fd(s->collect) },
 		.output_fd = STDOUT_FILENO,
 		.child = s->command.pid,
 	};

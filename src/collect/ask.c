@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions of collect.h that concern a single collector. */
+/* Functions of collect.h that concern single collectors. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -90,16 +90,6 @@ void collect_sleepers(struct collect *c)
 	blocked_sleepers(c->blocked);
 }
 
-int collect_blocked_fd(const struct collect *c)
-{
-	return blocked_fd(c->blocked);
-}
-
-void collect_blocked_work(struct collect *c)
-{
-	blocked_work(c->blocked);
-}
-
 uint32_t collect_blocked(const struct collect *c)
 {
 	return blocked_pending(c->blocked);
@@ -108,11 +98,6 @@ uint32_t collect_blocked(const struct collect *c)
 const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, const struct cgroup *cgroup)
 {
 	return facts_of(c->facts, tgid, cgroup);
-}
-
-bool collect_facts_work(struct collect *c)
-{
-	return facts_work(c->facts);
 }
 
 const char *collect_package(struct collect *c, const char *path, const struct file_key *key)
@@ -131,14 +116,10 @@ void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr)
 		commands_want(c->commands, tgids[i]);
 }
 
-int collect_commands_fd(const struct collect *c)
+bool collect_answers(struct collect *c)
 {
-	return commands_fd(c->commands);
-}
-
-bool collect_commands_work(struct collect *c)
-{
-	return commands_work(c->commands);
+	blocked_work(c->blocked);
+	return commands_work(c->commands) | facts_work(c->facts);
 }
 
 void collect_thread_names(const struct collect *c, const struct map *names)

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "collect/peek.h"
 #include "collect/selftest.h"
@@ -55,7 +53,6 @@ struct blocked {
 	struct worker peek;
 	bool shed;             /* no stacks are read */
 	int sleepers;          /* remaining ticks with sleeping threads */
-	int epoll_fd;
 	uint64_t refused;      /* user stacks that could not be read in time */
 	struct selftest selftest;
 	uint32_t test_slot;    /* slot of the starter while it is being read; 0: it is not */
@@ -71,9 +68,8 @@ struct blocked *blocked_new(const struct blocked_options *o)
 	b->o = *o;
 	b->sleepers = SLEEPERS_TICKS; /* finds the files in use on the host at once, so that their tables are made */
 	b->known = calloc(o->max_slots, sizeof(*b->known));
-	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	worker_init(&b->peek, o->role, PEEK_TIMEOUT_NS, b->epoll_fd);
-	if (b->known && b->epoll_fd >= 0)
+	worker_init(&b->peek, o->role, PEEK_TIMEOUT_NS);
+	if (b->known)
 		return b;
 	blocked_free(b);
 	return NULL;
@@ -84,8 +80,6 @@ void blocked_free(struct blocked *b)
 	if (!b)
 		return;
 	worker_stop(&b->peek);
-	if (b->epoll_fd >= 0)
-		close(b->epoll_fd);
 	free(b->known);
 	free(b);
 }
@@ -425,11 +419,6 @@ void blocked_work(struct blocked *b)
 		pass_failed(b);
 	if (b->nr_asked || b->nr_again)
 		start_pass(b);
-}
-
-int blocked_fd(const struct blocked *b)
-{
-	return b->epoll_fd;
 }
 
 uint32_t blocked_pending(const struct blocked *b)

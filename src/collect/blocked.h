@@ -58,8 +58,7 @@ void blocked_ask(struct blocked *b);
 /* blocked_tables_arrived - there are unwind tables of another file: stacks that were cut are read again after a tick. */
 void blocked_tables_arrived(struct blocked *b);
 
-/* blocked_fd - readable when blocked_work() has answers to read; call that now and then regardless. */
-int blocked_fd(const struct blocked *b);
+/* blocked_work - reads answers; call it when worker_events() is readable, and now and then regardless. */
 void blocked_work(struct blocked *b);
 
 /* blocked_pending - threads whose stack is being read, or will be soon. */

@@ -117,29 +117,26 @@ void collect_ask_file(struct collect *c, const struct file_key *key);
 /* collect_sleepers - reads the stacks of sleeping threads, too, in the next ticks. */
 void collect_sleepers(struct collect *c);
 
-/* collect_blocked_fd - readable when collect_blocked_work() has something to do. collect_blocked - threads whose stacks
- * are being read. */
-int collect_blocked_fd(const struct collect *c);
-void collect_blocked_work(struct collect *c);
+/* collect_answers - takes the answers of the collectors' helpers; call it when worker_events() is readable, and four times a second
+ * regardless. Returns whether to draw the screen: a command line has changed, or facts_work() returned it. */
+bool collect_answers(struct collect *c);
+
+/* collect_blocked - threads whose stacks are being read. */
 uint32_t collect_blocked(const struct collect *c);
 
 /* collect_memory_facts - of a process, or, with @tgid 0, of a cgroup; requests them. NULL: not known yet. */
 const struct memory_facts *collect_memory_facts(struct collect *c, pid_t tgid, const struct cgroup *cgroup);
 
-/* collect_package - the package with the debug information of the file @path, "": there is none; requests it. NULL: not known yet.
- * collect_facts_work - takes the answers to both; call it now and then. Returns whether to draw the screen: see facts_work(). */
+/* collect_package - the package with the debug information of the file @path, "": there is none; requests it. NULL: not known
+ * yet. */
 const char *collect_package(struct collect *c, const char *path, const struct file_key *key);
-bool collect_facts_work(struct collect *c);
 
 /* collect_memory_want - see slots_want_memory(). */
 void collect_memory_want(struct collect *c, const pid_t *tgids, size_t nr);
 
-/* collect_commands_want - the command lines of these processes are needed now: requests those that were not read for two seconds.
- * collect_commands_fd - readable when collect_commands_work() has something to do; call that now and then
- * regardless. It returns true if command lines have changed. */
+/* collect_commands_want - the command lines of these processes are needed now: requests those that were not read for two
+ * seconds. */
 void collect_commands_want(struct collect *c, const pid_t *tgids, size_t nr);
-int collect_commands_fd(const struct collect *c);
-bool collect_commands_work(struct collect *c);
 
 /* collect_thread_names - fills in the names of live threads, in scope or not. O(threads).
  * @names: TID -> char[16], raw bytes; stays as it is if there is no such thread */

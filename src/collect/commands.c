@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "helper/proto.h"
@@ -52,7 +50,6 @@ struct queue {
 
 struct commands {
 	struct commands_options o;
-	int epoll_fd;
 	struct ring_buffer *ring;
 	struct worker worker;
 	struct queue wanted, fresh; /* on the screen; first seen */
@@ -83,11 +80,10 @@ struct commands *commands_new(const struct commands_options *o)
 	c->o = *o;
 	c->allowed = BURST;
 	c->allowed_at = clock_ns(CLOCK_MONOTONIC);
-	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	worker_init(&c->worker, o->role, TIMEOUT_NS, c->epoll_fd);
+	worker_init(&c->worker, o->role, TIMEOUT_NS);
 	if (o->ring_fd >= 0)
 		c->ring = ring_buffer__new(o->ring_fd, on_started, c, NULL);
-	if (c->epoll_fd >= 0 && (c->ring || o->ring_fd < 0))
+	if (c->ring || o->ring_fd < 0)
 		return c;
 	commands_free(c);
 	return NULL;
@@ -98,8 +94,6 @@ void commands_free(struct commands *c)
 	if (!c)
 		return;
 	worker_stop(&c->worker);
-	if (c->epoll_fd >= 0)
-		close(c->epoll_fd);
 	ring_buffer__free(c->ring);
 	free(c->wanted.at);
 	free(c->fresh.at);
@@ -321,11 +315,6 @@ bool commands_work(struct commands *c)
 		failed(c);
 	ask(c);
 	return changed;
-}
-
-int commands_fd(const struct commands *c)
-{
-	return c->epoll_fd;
 }
 
 uint64_t commands_lost(const struct commands *c)

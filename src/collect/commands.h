@@ -43,9 +43,8 @@ bool commands_due(const struct commands *c);
 /* commands_want - the command line of @tgid is needed now, and read if it was not for two seconds. */
 void commands_want(struct commands *c, pid_t tgid);
 
-/* commands_fd - readable when commands_work() has something to do; call that four times a second regardless. It returns
- * true when a batch has been read that changed a command line. */
-int commands_fd(const struct commands *c);
+/* commands_work - takes answers; call it when worker_events() is readable, and four times a second regardless. Returns true when
+ * a batch has been read that changed a command line. */
 bool commands_work(struct commands *c);
 
 /* commands_lost - command lines for which there was no room since the start. */

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "helper/helper.h"
 #include "helper/proto.h"
@@ -26,7 +24,6 @@
 #define PACKAGE_NS 1000000000ULL
 
 struct facts {
-	int epoll_fd;
 	const struct cgroups *cgroups;
 	struct worker worker;
 	struct facts_request wanted, asked; /* about what the screen shows; the helper's last request */
@@ -44,12 +41,8 @@ struct facts *facts_new(int role, const struct cgroups *cgroups)
 	if (!f)
 		return NULL;
 	f->cgroups = cgroups;
-	f->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	worker_init(&f->worker, role, TIMEOUT_NS, f->epoll_fd);
-	if (f->epoll_fd >= 0)
-		return f;
-	free(f);
-	return NULL;
+	worker_init(&f->worker, role, TIMEOUT_NS);
+	return f;
 }
 
 void facts_free(struct facts *f)
@@ -57,7 +50,6 @@ void facts_free(struct facts *f)
 	if (!f)
 		return;
 	worker_stop(&f->worker);
-	close(f->epoll_fd);
 	free(f);
 }
 

@@ -24,13 +24,22 @@ static void forget_ended(struct worker *w)
 	w->nr_stuck = kept;
 }
 
-static void watch(const struct worker *w, int fd)
+int worker_events(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = epoll_create1(EPOLL_CLOEXEC);
+	return fd;
+}
+
+static void watch(int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
 
 	if (fd >= 0)
-		epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev); /* fails for the starter's events, which are there already after
-								 * the first time */
+		epoll_ctl(worker_events(), EPOLL_CTL_ADD, fd, &ev); /* fails for the starter's events, which are there already
+								     * after the first time */
 }
 
 static void start(struct worker *w)
@@ -38,20 +47,19 @@ static void start(struct worker *w)
 	forget_ended(w);
 	w->off = w->nr_stuck == WORKER_STUCK_MAX;
 	w->start_after = clock_ns(CLOCK_MONOTONIC) + RESTART_NS;
-	watch(w, helper_events());
+	watch(helper_events());
 	if (w->off || helper_open(w->role, &w->helper))
 		w->helper.socket = -1;
 	else
-		watch(w, w->helper.socket);
+		watch(w->helper.socket);
 }
 
-void worker_init(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd)
+void worker_init(struct worker *w, int role, uint64_t timeout_ns)
 {
 	*w = (struct worker){
 		.helper = { .socket = -1 },
 		.role = role,
 		.timeout_ns = timeout_ns,
-		.epoll_fd = epoll_fd,
 	};
 }
 

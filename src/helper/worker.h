@@ -14,7 +14,7 @@
  * a second: that costs an answer, but never blocks. */
 struct worker {
 	struct helper helper;
-	int role, epoll_fd;
+	int role;
 	uint64_t timeout_ns;
 	uint64_t cpu_max_ns;   /* limit of the helper's CPU time for an answer; 0: none */
 	uint64_t cpu_before;   /* its CPU time at the request */
@@ -27,8 +27,11 @@ struct worker {
 	bool off;              /* too many are stuck */
 };
 
-/* worker_init - @epoll_fd: receives the events of its answers. The first worker_ready() starts it. */
-void worker_init(struct worker *w, int role, uint64_t timeout_ns, int epoll_fd);
+/* worker_events - an epoll descriptor: readable when an answer to any worker, or a message of the starter, has arrived. */
+int worker_events(void);
+
+/* worker_init - the first worker_ready() starts it. */
+void worker_init(struct worker *w, int role, uint64_t timeout_ns);
 void worker_stop(struct worker *w);
 
 /* worker_ready - whether it can take a request now; starts it, and restarts it when that is due. */

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "model/health.h"
 #include "model/owner.h"
@@ -204,17 +202,12 @@ void containers_wait(struct containers *c, struct cgroup *const *list, size_t nr
 
 	containers_update(c, list, nr);
 	while (is_pending(c) && !c->open.off && !c->symbols.off && (now = clock_ns(CLOCK_MONOTONIC)) < end) {
-		struct pollfd p = { .fd = c->epoll_fd, .events = POLLIN };
+		struct pollfd p = { .fd = worker_events(), .events = POLLIN };
 
 		poll(&p, 1, 1 + (end - now) / 1000000 < 50 ? 1 + (end - now) / 1000000 : 50);
 		containers_work(c);
 	}
 	containers_update(c, list, nr);
-}
-
-int containers_fd(const struct containers *c)
-{
-	return c->epoll_fd;
 }
 
 void containers_health(const struct containers *c, struct health *h)
@@ -236,9 +229,8 @@ struct containers *containers_new(int open_role, int symbols_role)
 
 	if (!c)
 		return NULL;
-	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	worker_init(&c->open, open_role, OPEN_TIMEOUT_NS, c->epoll_fd);
-	worker_init(&c->symbols, symbols_role, READ_TIMEOUT_NS, c->epoll_fd);
+	worker_init(&c->open, open_role, OPEN_TIMEOUT_NS);
+	worker_init(&c->symbols, symbols_role, READ_TIMEOUT_NS);
 	c->symbols.cpu_max_ns = 1500000ULL * OWNER_CPU_MS; /* it exits by itself before that */
 	return c;
 }
@@ -253,7 +245,5 @@ void containers_free(struct containers *c)
 		thing_free(c->things[i]);
 	free(c->things);
 	map_fini(&c->by_id);
-	if (c->epoll_fd >= 0)
-		close(c->epoll_fd);
 	free(c);
 }

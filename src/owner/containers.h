@@ -24,9 +24,8 @@ void containers_update(struct containers *c, struct cgroup *const *list, size_t 
 /* containers_generation - changes when names were learnt. */
 uint64_t containers_generation(const struct containers *c);
 
-/* containers_fd - readable when containers_work() has something to do; call that four times a second regardless, as it
- * gives up helpers that do not answer in time, and requests names again that were missing. */
-int containers_fd(const struct containers *c);
+/* containers_work - call it when worker_events() is readable, and four times a second regardless, as it gives up helpers that do
+ * not answer in time, and requests names again that were missing. */
 void containers_work(struct containers *c);
 
 /* containers_wait - waits up to @ns until all names that these cgroups can have are known. */

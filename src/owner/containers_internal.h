@@ -34,7 +34,6 @@ struct thing {
 struct containers {
 	struct worker open, symbols;
 	uint32_t linked[2];
-	int epoll_fd;
 	struct map by_id; /* hash -> struct thing */
 	struct thing **things;
 	size_t nr, room;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "sym/elf.h"
 #include "sym/names_internal.h"
@@ -488,11 +487,6 @@ bool names_work(struct names *n)
 	return n->pending < before;
 }
 
-int names_fd(const struct names *n)
-{
-	return n->epoll_fd;
-}
-
 struct names *names_new(const struct names_options *o)
 {
 	struct names *n = calloc(1, sizeof(*n));
@@ -501,9 +495,8 @@ struct names *names_new(const struct names_options *o)
 		return NULL;
 	n->o = *o;
 	n->kernel.state = o->kallsyms_fd < 0 ? FILE_GONE : FILE_OPEN;
-	n->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	worker_init(&n->open, o->open_role, OPEN_TIMEOUT_NS, n->epoll_fd);
-	worker_init(&n->symbols, o->symbols_role, SYMBOLS_TIMEOUT_NS, n->epoll_fd);
+	worker_init(&n->open, o->open_role, OPEN_TIMEOUT_NS);
+	worker_init(&n->symbols, o->symbols_role, SYMBOLS_TIMEOUT_NS);
 	n->symbols.cpu_max_ns = 1500000ULL * SYMBOLS_CPU_MS; /* it exits by itself before that */
 	worker_ready(&n->open); /* they start now, before there is anything to ask for */
 	worker_ready(&n->symbols);
@@ -528,6 +521,5 @@ void names_free(struct names *n)
 	file_close(&n->o.kallsyms_fd);
 	worker_stop(&n->open);
 	worker_stop(&n->symbols);
-	file_close(&n->epoll_fd);
 	free(n);
 }

@@ -144,7 +144,6 @@ struct names {
 	size_t nr_active, active_room;
 	size_t nr_missing;  /* active files that are missing, when last counted */
 	size_t nr_held;     /* descriptors that the symbols helper has open */
-	int epoll_fd;
 	struct map files;   /* id -> struct file; 0 is no key: the kernel is separate */
 	struct file kernel;
 	struct map frames;  /* struct frame */
