@@ -10,6 +10,7 @@
 
 #include "model/health.h"
 #include "record/inner_maps.h"
+#include "util/file.h"
 #include "util/format.h"
 #include "util/online.h"
 
@@ -62,16 +63,15 @@ void areas_free(struct areas *a)
 static int area_make(struct cpu_area **area)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cpu_area", 4, sizeof(struct cpu_area), 1, &opts), err;
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cpu_area", 4, sizeof(struct cpu_area), 1, &opts);
 	void *memory;
 
 	if (fd < 0)
 		return -errno;
 	memory = mmap(NULL, sizeof(struct cpu_area), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED) {
-		err = -errno;
-		close(fd);
-		return err;
+		file_close(&fd);
+		return -errno;
 	}
 	*area = memory;
 	return fd;

@@ -160,8 +160,7 @@ static void reap(struct slot *s)
 		return;
 	cost_ended(s - starter.slots);
 	waitid(P_PIDFD, s->pidfd, &how, WEXITED | WNOHANG);
-	close(s->pidfd);
-	s->pidfd = -1;
+	file_close(&s->pidfd);
 	report_event(STARTER_ENDED, s->id, how.si_pid, 0);
 }
 
@@ -195,8 +194,7 @@ static void end_helpers(void)
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + END_NS, now;
 	bool any = true;
 
-	close(starter.socket);
-	starter.socket = -1;
+	file_close(&starter.socket);
 	while (any && (now = clock_ns(CLOCK_MONOTONIC)) < until) {
 		any = false;
 		for (int i = 0; i < HELPER_SLOTS; i++)

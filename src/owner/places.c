@@ -179,14 +179,12 @@ static bool path_below(const struct place *p, uint32_t nr, const char *id, char 
 
 static int look_at(const char *base, const char *path)
 {
-	int folder = open_folder(base, O_PATH), seen, err;
+	int folder = open_folder(base, O_PATH), seen;
 
 	if (folder < 0)
 		return -1;
 	seen = file_look_in(folder, path, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-	err = errno;
-	close(folder);
-	errno = err;
+	file_close(&folder);
 	return seen < 0 ? -1 : open_seen(seen);
 }
 

@@ -13,6 +13,7 @@
 #include "model/cmdline.h"
 #include "model/tick.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/map.h"
 
 #define PROCESSES_MAX 32768
@@ -144,8 +145,7 @@ void process_info_free(struct process_info_table *w)
 	helper_leave(&w->helper);
 	if (w->table)
 		munmap(w->table, w->bytes);
-	if (w->fd >= 0)
-		close(w->fd);
+	file_close(&w->fd);
 	free(w->all);
 	free(w);
 }

@@ -20,6 +20,7 @@
 #include "save/save_internal.h"
 #include "save/write.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/format.h"
 #include "util/text.h"
 
@@ -240,8 +241,7 @@ void save_write_now(struct save *s)
 	r.exporter = exporter_index(s->exporter);
 	index = capture_metadata(&s->o, s->tick, &s->end, s->who, s->reason);
 	err = index < 0 ? index : send_request(s, &r, index);
-	if (index >= 0)
-		close(index);
+	file_close(&index);
 	if (err == -EPIPE && save_read_answers(s) && s->state == SAVE_IDLE) /* its message gave the reason */
 		return;
 	if (err) {

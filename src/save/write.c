@@ -28,6 +28,7 @@
 #include "save/kept.h"
 #include "slot.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/invoker.h"
 #include "util/path.h"
 
@@ -164,10 +165,8 @@ static int write_trace(struct job *job, struct write_answer *a)
 	FILE *to = copy < 0 ? NULL : fdopen(copy, "w");
 
 	if (!to) {
-		err = -errno;
-		if (copy >= 0)
-			close(copy);
-		return err;
+		file_close(&copy);
+		return -errno;
 	}
 	setvbuf(to, buffer, _IOFBF, sizeof(buffer));
 	err = export_window(job, to, &result);
@@ -509,8 +508,7 @@ void write_run(int socket)
 		r.path[sizeof(r.path) - 1] = '\0';
 		r.temporary[sizeof(r.temporary) - 1] = '\0';
 		a.err = take(&job, &r, fd, &a);
-		if (fd >= 0)
-			close(fd);
+		file_close(&fd);
 	}
 	if (job.named)
 		unlinkat(job.path.folder, job.temporary, 0);

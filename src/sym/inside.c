@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "util/file.h"
 #include "util/text.h"
@@ -53,10 +52,8 @@ int inside_look(uint32_t device, const char *inside, bool (*accept)(int fd, cons
 			continue;
 		rest = below(inside, root);
 		fd = rest ? file_look_below(path, rest, O_NOFOLLOW, RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS) : -1;
-		if (fd >= 0 && !accept(fd, arg)) {
-			close(fd);
-			fd = -1;
-		}
+		if (fd >= 0 && !accept(fd, arg))
+			file_close(&fd);
 		free(root);
 		free(path);
 	}

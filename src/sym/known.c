@@ -265,8 +265,8 @@ int known_table(const struct known *k)
 			err = file_seal(to);
 	}
 	cfi_fini(&t);
-	if (err && to >= 0)
-		close(to);
+	if (err)
+		file_close(&to);
 	return err ? err : to;
 }
 

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/vec.h"
 
 /* The kernel's and JIT compilers' symbols grow while in use: they are read again for missing names, at most this
@@ -504,8 +504,7 @@ static bool symbols_answered(struct names *n)
 		worker_done(&n->symbols);
 	else
 		symbols_failed(n, is_spent(&a, got) ? -ETIME : -EOWNERDEAD);
-	if (fd >= 0)
-		close(fd);
+	file_close(&fd);
 	return true;
 }
 

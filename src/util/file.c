@@ -45,8 +45,7 @@ static size_t read_small(char *text, size_t size, const char *path, va_list args
 	int fd = open_small(path, args);
 	ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
 
-	if (fd >= 0)
-		close(fd);
+	file_close(&fd);
 	text[n > 0 ? n : 0] = '\0';
 	return n > 0 ? n : 0;
 }
@@ -82,16 +81,19 @@ FILE *file_open(const char *path, ...)
 	fd = open_small(path, args);
 	va_end(args);
 	f = fd < 0 ? NULL : fdopen(fd, "r");
-	if (fd >= 0 && !f)
-		close(fd);
+	if (!f)
+		file_close(&fd);
 	return f;
 }
 
 void file_close(int *fd)
 {
+	int err = errno;
+
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
+	errno = err;
 }
 
 bool file_readable(int fd)
@@ -163,14 +165,12 @@ int file_look_in(int folder, const char *path, uint64_t flags, uint64_t resolve)
 
 int file_look_below(const char *root, const char *path, uint64_t flags, uint64_t resolve)
 {
-	int dir = open(root, FILE_LOOK | O_DIRECTORY), fd, err;
+	int dir = open(root, FILE_LOOK | O_DIRECTORY), fd;
 
 	if (dir < 0)
 		return -1;
 	fd = file_look_in(dir, path, flags, resolve);
-	err = errno;
-	close(dir);
-	errno = err;
+	file_close(&dir);
 	return fd;
 }
 
@@ -178,7 +178,7 @@ int file_open_seen(int seen)
 {
 	struct stat st;
 	char path[32];
-	int fd = -1, err;
+	int fd = -1;
 
 	if (fstat(seen, &st) || !S_ISREG(st.st_mode)) {
 		errno = ENOENT;
@@ -186,26 +186,18 @@ int file_open_seen(int seen)
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", seen);
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	}
-	err = errno;
-	close(seen);
-	errno = err;
+	file_close(&seen);
 	return fd;
 }
 
 FILE *file_stream(int fd, const char *mode)
 {
-	int copy = dup(fd), err;
-	FILE *f;
+	int copy = dup(fd);
+	FILE *f = copy < 0 ? NULL : fdopen(copy, mode);
 
-	if (copy < 0)
-		return NULL;
-	f = fdopen(copy, mode);
-	if (f) {
+	if (f)
 		rewind(f);
-		return f;
-	}
-	err = errno;
-	close(copy);
-	errno = err;
-	return NULL;
+	else
+		file_close(&copy);
+	return f;
 }

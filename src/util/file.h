@@ -22,7 +22,7 @@ size_t file_text(char *text, size_t size, const char *path, ...) __attribute__((
 void file_line(char *line, size_t size, const char *path, ...) __attribute__((format(printf, 3, 4)));
 FILE *file_open(const char *path, ...) __attribute__((format(printf, 1, 2)));
 
-/* file_close - closes a descriptor, unless it is -1, and sets it to -1. */
+/* file_close - closes a descriptor, unless it is -1, and sets it to -1; errno stays. */
 void file_close(int *fd);
 
 /* file_readable - whether an open ring, socket or pidfd has something to read now; a pidfd does if its process has ended. */
