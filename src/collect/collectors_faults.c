@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The rows of page faults: stacks of major ones, and of some minor ones. How many there were is in the slots, see
  * SLOT_COUNTS. */
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
 
 #include <bpf/libbpf.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "collect/budget.h"
 #include "collect/collector.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/tick.h"
 
-#include <string.h>
-
 const char *const state_names[STATE_COUNT] = {
 	[STATE_RUNNING] = "running", [STATE_RUNQUEUE] = "runqueue", [STATE_D] = "d",
 	[STATE_SLEEP] = "sleep",     [STATE_STOPPED] = "stopped",   [STATE_DEAD] = "dead",

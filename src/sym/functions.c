@@ -2,7 +2,6 @@
 #include "sym/functions.h"
 
 #include <gelf.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "sym/cfi.h"
