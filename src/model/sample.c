@@ -111,10 +111,11 @@ static void mark_files(const struct stack *s, uint64_t *bits, uint32_t max)
 
 void model_files(const struct model *m, uint64_t *bits, uint32_t max)
 {
+	const struct stack *s;
+
 	memset(bits, 0, (max + 63) / 64 * sizeof(*bits));
-	for (size_t i = 0; i < m->stacks.room; i++)
-		if (m->stacks.entries[i].value)
-			mark_files(m->stacks.entries[i].value, bits, max);
+	MAP_EACH (&m->stacks, s)
+		mark_files(s, bits, max);
 }
 
 int model_sample(struct model *m, const struct stack_sample *s)
@@ -197,25 +198,20 @@ void model_stacks_forget(struct model *m)
 {
 	uint64_t oldest = history_oldest(m->history);
 	struct map kept = { 0 };
+	struct stack *s;
 
 	if (m->seq % FORGET_EVERY && !stacks_grew(m))
 		return;
 	oldest = oldest < m->seq ? oldest : m->seq;
 	blocks_prune(m, oldest_time(m));
-	for (size_t i = 0; i < m->stacks.room; i++) {
-		struct stack *s = m->stacks.entries[i].value;
-
-		if (!s)
-			continue;
-		if (is_kept(m, s, oldest) && map_put(&kept, m->stacks.entries[i].key, s)) {
+	MAP_EACH (&m->stacks, s) {
+		if (is_kept(m, s, oldest) && map_put(&kept, model_stack_key(s), s)) {
 			map_fini(&kept);
 			return; /* tries again next time */
 		}
 	}
-	for (size_t i = 0; i < m->stacks.room; i++) {
-		struct stack *s = m->stacks.entries[i].value;
-
-		if (!s || is_kept(m, s, oldest))
+	MAP_EACH (&m->stacks, s) {
+		if (is_kept(m, s, oldest))
 			continue;
 		m->stack_bytes -= stack_bytes(s);
 		free(s);

@@ -82,12 +82,13 @@ int sample_list_add(struct sample_list *l, const struct stack_sample *s)
 
 void sample_list_fini(struct sample_list *l)
 {
-	for (size_t i = 0; i < l->stacks.room; i++)
-		if (l->stacks.entries[i].value)
-			model_stack_release(l->stacks.entries[i].value);
-	for (size_t i = 0; i < l->lives.room; i++)
-		if (l->lives.entries[i].value)
-			copy_free(l->lives.entries[i].value);
+	const struct stack *s;
+	struct copy *c;
+
+	MAP_EACH (&l->stacks, s)
+		model_stack_release(s);
+	MAP_EACH (&l->lives, c)
+		copy_free(c);
 	map_fini(&l->stacks);
 	map_fini(&l->lives);
 	free(l->at);

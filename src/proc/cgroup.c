@@ -365,17 +365,15 @@ struct cgroups *cgroups_limits(const struct cgroups *c)
 
 void cgroups_free(struct cgroups *c)
 {
+	struct node *n;
+
 	if (!c)
 		return;
 	cgroups_free(c->limits);
 	walk_fini(&c->walk);
-	for (size_t i = 0; i < c->nodes.room; i++) {
-		struct node *n = c->nodes.entries[i].value;
-
-		if (n) {
-			n->cgroup.parent = NULL; /* it may be freed already */
-			node_free(n);
-		}
+	MAP_EACH (&c->nodes, n) {
+		n->cgroup.parent = NULL; /* it may be freed already */
+		node_free(n);
 	}
 	for (size_t i = 0; i < c->nr_orphans; i++)
 		free(c->orphans[i].name);

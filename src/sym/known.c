@@ -76,13 +76,11 @@ static bool make_room(const struct known *except, size_t max)
 	bool forgot = false;
 
 	for (;;) {
-		struct known *oldest = NULL;
+		struct known *oldest = NULL, *k;
 		size_t bytes = 0;
 
-		for (size_t i = 0; i < files.room; i++) {
-			struct known *k = files.entries[i].value;
-
-			if (!k || !bytes_of(k))
+		MAP_EACH (&files, k) {
+			if (!bytes_of(k))
 				continue;
 			bytes += bytes_of(k);
 			if (k != except && (!oldest || k->used < oldest->used))

@@ -505,13 +505,12 @@ struct names *names_new(const struct names_options *o)
 
 void names_free(struct names *n)
 {
+	struct file *f;
+
 	if (!n)
 		return;
-	for (size_t i = 0; i < n->files.room; i++) {
-		struct file *f = n->files.entries[i].value;
-
-		if (f)
-			file_fini(f);
+	MAP_EACH (&n->files, f) {
+		file_fini(f);
 		free(f);
 	}
 	age_fini(n);

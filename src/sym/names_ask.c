@@ -238,12 +238,10 @@ static void source_next(struct names *n)
 /* A new helper knows none of the files that the old one had open or had read: they are opened again when needed. */
 void symbols_gone(struct names *n)
 {
-	worker_failed(&n->symbols);
-	for (size_t i = 0; i < n->files.room; i++) {
-		struct file *f = n->files.entries[i].value;
+	struct file *f;
 
-		if (!f)
-			continue;
+	worker_failed(&n->symbols);
+	MAP_EACH (&n->files, f) {
 		f->held = f->debug_held = f->reopen = f->reopen_debug = false;
 		f->slices = 0;
 		if (f->state == FILE_OPEN || f->state == FILE_READY || f->state == FILE_READING ||

@@ -35,21 +35,18 @@ static bool is_in(const uint64_t *set, uint64_t id)
 static bool forget_frames(struct names *n, const uint64_t *set)
 {
 	struct map kept = { 0 };
+	struct frame *f;
 
 	for (size_t i = 0; i < n->frames.room; i++) {
-		const struct frame *f = n->frames.entries[i].value;
-
-		if (f && !is_in(set, f->frame >> FRAME_FILE_SHIFT) && map_put(&kept, n->frames.entries[i].key, (void *)f)) {
+		f = n->frames.entries[i].value;
+		if (f && !is_in(set, f->frame >> FRAME_FILE_SHIFT) && map_put(&kept, n->frames.entries[i].key, f)) {
 			map_fini(&kept);
 			return false;
 		}
 	}
-	for (size_t i = 0; i < n->frames.room; i++) {
-		struct frame *f = n->frames.entries[i].value;
-
-		if (f && is_in(set, f->frame >> FRAME_FILE_SHIFT))
+	MAP_EACH (&n->frames, f)
+		if (is_in(set, f->frame >> FRAME_FILE_SHIFT))
 			frame_free(n, f);
-	}
 	map_fini(&n->frames);
 	n->frames = kept;
 	n->generation++;

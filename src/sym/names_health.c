@@ -88,13 +88,11 @@ static void bad_files_health(const struct names *n, struct health *h)
 
 static void tables_health(const struct names *n, struct health *h)
 {
+	const struct file *f;
 	size_t failed = 0;
 
-	for (size_t i = 0; i < n->files.room; i++) {
-		const struct file *f = n->files.entries[i].value;
-
-		failed += f && f->table_err;
-	}
+	MAP_EACH (&n->files, f)
+		failed += f->table_err != 0;
 	health_add(h, "Helpers", "tables", failed ? HEALTH_DEGRADED : HEALTH_ON,
 		   "%zu files have no unwind table, and are walked by frame pointers", failed);
 }
@@ -109,6 +107,7 @@ static const char *const places[OPEN_FOUNDS] = {
 void names_health(const struct names *n, struct health *h)
 {
 	size_t gone = 0, bad = 0, jits = 0, nr = 0;
+	const struct file *f;
 
 	worker_health(&n->open, "open", "opens the files that processes have mapped", h);
 	worker_health(&n->symbols, "symbols", "reads names from them", h);
@@ -116,11 +115,7 @@ void names_health(const struct names *n, struct health *h)
 		if (places_pause(n, i))
 			health_add(h, "Helpers", "folders", HEALTH_DEGRADED, "%s does not answer: skipped for now",
 				   places[i]);
-	for (size_t i = 0; i < n->files.room; i++) {
-		const struct file *f = n->files.entries[i].value;
-
-		if (!f)
-			continue;
+	MAP_EACH (&n->files, f) {
 		if (f->id & JIT_FILE)
 			jits++;
 		else

@@ -29,4 +29,9 @@ void map_del(struct map *m, uint64_t key);
 void map_fini(struct map *m);
 void map_free(struct map *m);
 
+/* MAP_EACH - sets @v to each value that is not NULL. The loop must not add or remove any. */
+#define MAP_EACH(m, v)                                    \
+	for (size_t i_ = 0; i_ < (m)->room; i_++)         \
+		if (((v) = (m)->entries[i_].value))
+
 #endif
