@@ -64,6 +64,8 @@ struct job {
 	const char *beside;      /* suffix of its name, if it must not replace a file; else NULL */
 	const struct trace_index *index;
 	const struct exporter *exporter; /* writes the trace */
+	const uint8_t *content;  /* to be written in place of a trace; NULL: a trace */
+	size_t content_bytes;
 };
 
 /* --- The file */
@@ -271,18 +273,19 @@ static int publish(struct job *job, struct write_answer *a)
 /* Bytes of content per write: progress is reported in between. */
 #define CONTENT_BYTES (64 << 10)
 
-static int write_content(struct job *job, const uint8_t *content, size_t bytes)
+static int write_content(struct job *job, struct write_answer *a)
 {
-	for (size_t at = 0; at < bytes;) {
-		size_t left = bytes - at;
-		ssize_t n = write(job->fd, content + at, left < CONTENT_BYTES ? left : CONTENT_BYTES);
+	for (size_t at = 0; at < job->content_bytes;) {
+		size_t left = job->content_bytes - at;
+		ssize_t n = write(job->fd, job->content + at, left < CONTENT_BYTES ? left : CONTENT_BYTES);
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		at += n < 0 ? 0 : n;
-		if (!report_progress(job, 100 * at / bytes))
+		if (!report_progress(job, 100 * at / job->content_bytes))
 			return -ECANCELED;
 	}
+	a->bytes = job->content_bytes;
 	return 0;
 }
 
@@ -322,11 +325,6 @@ static uint64_t measure_trace(struct job *job)
 	return err ? 0 : result.bytes;
 }
 
-static bool lacks_room(int err)
-{
-	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
-}
-
 /* Finds how much is free without the unfinished file. A file that the caller opened stays, as it may have other content. */
 static void measure_room(struct job *job, int err, struct write_answer *a)
 {
@@ -334,6 +332,22 @@ static void measure_room(struct job *job, int err, struct write_answer *a)
 
 	if (err == -ENOSPC && (job->path.folder < 0 || !ftruncate(job->fd, 0)) && !fstatvfs(job->fd, &fs))
 		a->room = fs.f_bavail * fs.f_frsize;
+}
+
+static int write_file(struct job *job, struct write_answer *a)
+{
+	int err = job->stream ? open_stream(job) : 0;
+
+	if (!err)
+		err = job->content ? write_content(job, a) : write_trace(job, a);
+	if (!err)
+		err = publish(job, a);
+	if (err == -ENOSPC || err == -EDQUOT || err == -EFBIG) {
+		a->need = job->content ? job->content_bytes : measure_trace(job);
+		measure_room(job, err, a);
+	}
+	a->done = 1;
+	return err;
 }
 
 /* --- Requests */
@@ -427,49 +441,23 @@ static int remove_rest(const struct write_request *r)
 
 static int take_index(struct job *job, const struct write_request *r, int fd, struct write_answer *a)
 {
-	int err;
-
 	job->exporter = exporter_at(r->exporter);
 	job->index = trace_index_open(fd);
 	if (!job->exporter || !job->exporter->window || !job->index || (job->fd < 0 && !job->stream) ||
 	    job->index->cpus.nr != job->nr_cpus || job->index->ring_slots != job->ring_slots)
 		return -EINVAL;
-	err = job->stream ? open_stream(job) : 0;
-	if (!err)
-		err = write_trace(job, a);
-	if (!err)
-		err = publish(job, a);
-	if (lacks_room(err)) {
-		a->need = measure_trace(job);
-		measure_room(job, err, a);
-	}
-	a->done = 1;
-	return err;
+	return write_file(job, a);
 }
 
 static int take_content(struct job *job, int fd, struct write_answer *a)
 {
 	struct stat st;
-	const void *content;
-	int err;
 
 	if ((job->fd < 0 && !job->stream) || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
 		return -EINVAL;
-	content = map_fd(fd, st.st_size);
-	if (!content)
-		return -ENOMEM;
-	err = job->stream ? open_stream(job) : 0;
-	if (!err)
-		err = write_content(job, content, st.st_size);
-	if (!err)
-		err = publish(job, a);
-	if (lacks_room(err)) {
-		a->need = st.st_size;
-		measure_room(job, err, a);
-	}
-	a->bytes = st.st_size;
-	a->done = 1;
-	return err;
+	job->content = map_fd(fd, st.st_size);
+	job->content_bytes = st.st_size;
+	return job->content ? write_file(job, a) : -ENOMEM;
 }
 
 static int take(struct job *job, const struct write_request *r, int fd, struct write_answer *a)
