@@ -29,7 +29,7 @@ struct old_half {
 struct old_stacks {
 	uint64_t window_ns, max_bytes;
 	struct old_half *oldest, **end;
-	struct map stacks; /* key_of() -> struct old_stack */
+	struct map stacks; /* stack_key() -> struct old_stack */
 	uint64_t bytes;
 	uint64_t early;
 };
@@ -44,11 +44,6 @@ struct old_stacks *old_stacks_new(uint64_t window_ns, uint64_t max_bytes)
 	o->max_bytes = max_bytes;
 	o->end = &o->oldest;
 	return o;
-}
-
-static uint64_t key_of(const struct stack_entry *e)
-{
-	return (e->hash ^ (uint64_t)e->check << 32) | 1;
 }
 
 static size_t frames_bytes(const struct stack_entry *e)
@@ -66,7 +61,8 @@ static bool is_same(const struct old_stack *s, const struct stack_entry *e, cons
 
 static struct old_stack *stack_take(struct old_stacks *o, const struct stack_entry *e, const uint64_t *frames)
 {
-	struct old_stack *known = map_get(&o->stacks, key_of(e)), *s = known;
+	uint64_t key = stack_key(e->hash, e->check);
+	struct old_stack *known = map_get(&o->stacks, key), *s = known;
 
 	if (!known || !is_same(known, e, frames)) {
 		s = malloc(sizeof(*s) + frames_bytes(e));
@@ -74,7 +70,7 @@ static struct old_stack *stack_take(struct old_stacks *o, const struct stack_ent
 			return NULL;
 		*s = (struct old_stack){ .entry = *e, .alone = known };
 		memcpy(s->frames, frames, frames_bytes(e));
-		if (!known && map_put(&o->stacks, key_of(e), s)) {
+		if (!known && map_put(&o->stacks, key, s)) {
 			free(s);
 			return NULL;
 		}
@@ -89,7 +85,7 @@ static void stack_leave(struct old_stacks *o, struct old_stack *s)
 	if (--s->halves)
 		return;
 	if (!s->alone)
-		map_del(&o->stacks, key_of(&s->entry));
+		map_del(&o->stacks, stack_key(s->entry.hash, s->entry.check));
 	o->bytes -= sizeof(*s) + frames_bytes(&s->entry);
 	free(s);
 }

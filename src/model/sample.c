@@ -48,15 +48,9 @@ static void stack_use(struct model *m, struct stack *s)
 	s->seq = using(m);
 }
 
-/* Mixes in the second hash, so that a collision of one is harmless. */
-static uint64_t key_of(uint64_t hash, uint32_t check)
-{
-	return (hash ^ (uint64_t)check << 32) | 1;
-}
-
 uint64_t model_stack_key(const struct stack *s)
 {
-	return key_of(s->hash, s->check);
+	return stack_key(s->hash, s->check);
 }
 
 const struct stack *model_stack_again(struct model *m, uint64_t key)
@@ -70,7 +64,7 @@ const struct stack *model_stack_again(struct model *m, uint64_t key)
 
 const struct stack *model_stack(struct model *m, const struct stack_entry *e, const uint64_t *frames)
 {
-	uint64_t key = key_of(e->hash, e->check);
+	uint64_t key = stack_key(e->hash, e->check);
 	const struct stack *known = model_stack_again(m, key);
 	struct stack *s = known ? NULL : malloc(sizeof(*s) + e->nr * sizeof(*frames));
 

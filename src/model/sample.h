@@ -33,6 +33,12 @@ struct stack {
 	uint64_t frames[];
 };
 
+/* stack_key - for a map of stacks: with both hashes, so that a collision of one is harmless. */
+static inline uint64_t stack_key(uint64_t hash, uint32_t check)
+{
+	return (hash ^ (uint64_t)check << 32) | 1;
+}
+
 enum sample_note {
 	NOTE_USER_LOST = 1,  /* there was no room for its user stack */
 	NOTE_KERNEL_LOST = 2,
