@@ -8,8 +8,8 @@
 /* What the starter and its helpers cost. The starter records which helpers run and which have ended, in memory that
  * systop reads. */
 
-/* cost_init - call before the starter is forked. 0 or -errno: then the cost is unknown, and reported as 0. */
-int cost_init(void);
+/* cost_init - call before the starter is forked. Without memory the cost is unknown, and reported as 0. */
+void cost_init(void);
 
 /* For the starter. cost_started - helper @slot runs as @pid. cost_ended - it has ended; call before waiting for it. */
 void cost_started(unsigned int slot, pid_t pid);

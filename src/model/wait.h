@@ -46,7 +46,6 @@ void wake_name(enum wake_context context, uint32_t number, char *buf, size_t siz
 
 /* How often a thread slept, or was in D state, for a range of durations: only sleeps of 1 ms and D states of 100 us
  * and more. */
-#define AWAY_SLEEP_NS 1000000
 #define AWAY_D_NS 100000
 
 struct away {

@@ -138,7 +138,7 @@ static int by_tree(const void *a, const void *b)
 }
 
 /* Merges new cgroups into the list. */
-static int order(struct cgroups *c)
+static void order(struct cgroups *c)
 {
 	size_t from = c->nr, fresh = c->nr_fresh, at;
 	int err = 0;
@@ -147,13 +147,13 @@ static int order(struct cgroups *c)
 		err = VEC_PUSH(c->list, c->nr, c->room, c->fresh[i]);
 	if (err) {
 		c->nr = from;
-		return err;
+		return;
 	}
 	c->nr_fresh = 0;
 	if (c->unordered || fresh > from) {
 		qsort(c->list, c->nr, sizeof(*c->list), by_tree);
 		c->unordered = false;
-		return 0;
+		return;
 	}
 	/* From the end, so that each one moves only once. */
 	qsort(c->fresh, fresh, sizeof(*c->fresh), by_tree);
@@ -163,7 +163,6 @@ static int order(struct cgroups *c)
 		else
 			c->list[at - 1] = c->fresh[--fresh];
 	}
-	return 0;
 }
 
 struct cgroup *const *cgroups_list(struct cgroups *c, size_t *nr)

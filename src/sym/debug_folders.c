@@ -18,21 +18,18 @@ static struct {
 } folders[DEBUG_FOLDERS_MAX];
 static unsigned int nr_folders;
 
-int debug_folders_add(enum debug_folder_kind kind, const char *path)
+void debug_folders_add(enum debug_folder_kind kind, const char *path)
 {
 	char *copy;
 
 	for (unsigned int i = 0; i < nr_folders; i++)
 		if (folders[i].kind == kind && !strcmp(folders[i].path, path))
-			return 0;
-	if (nr_folders == DEBUG_FOLDERS_MAX)
-		return -ENOSPC;
-	copy = strdup(path);
+			return;
+	copy = nr_folders < DEBUG_FOLDERS_MAX ? strdup(path) : NULL;
 	if (!copy)
-		return -ENOMEM;
+		return;
 	folders[nr_folders].kind = kind;
 	folders[nr_folders++].path = copy;
-	return 0;
 }
 
 /* Name of the @nr-th place in a folder; empty: it does not apply. */

@@ -19,8 +19,8 @@ enum debug_folder_kind {
 };
 
 /* debug_folders_add - @path: absolute, copied; it need not exist yet. A folder that is in the list already is not added
- * again. Returns 0, -ENOSPC or -ENOMEM. */
-int debug_folders_add(enum debug_folder_kind kind, const char *path);
+ * again; without room or memory it is left out. */
+void debug_folders_add(enum debug_folder_kind kind, const char *path);
 
 /*
  * debug_folders_look - finds the next file, from place *@place, that may have the debug information of @r, and sets *@place to

@@ -472,10 +472,8 @@ bool names_place(const struct names *n, uint64_t frame, struct frame_place *p)
 
 /* --- Life */
 
-bool names_work(struct names *n)
+void names_work(struct names *n)
 {
-	size_t before = n->pending;
-
 	n->now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (n->now_ns >= n->jit_look_at) {
 		n->jit_look++;
@@ -484,7 +482,6 @@ bool names_work(struct names *n)
 	age_work(n);
 	ask_answers(n);
 	ask_next(n);
-	return n->pending < before;
 }
 
 struct names *names_new(const struct names_options *o)

@@ -101,9 +101,9 @@ struct frame_place {
 /* names_place - false: the frame has no file, like the kernel's and those of JITs, and no key. */
 bool names_place(const struct names *n, uint64_t frame, struct frame_place *p);
 
-/* names_work - call it when worker_events() is readable, and now and then regardless, as it gives up helpers that do not answer
- * in time. Returns whether fewer names are pending than before. */
-bool names_work(struct names *n);
+/* names_work - call it when worker_events() is readable, and now and then regardless, as it gives up helpers that do
+ * not answer in time. */
+void names_work(struct names *n);
 
 /* names_generation - changes whenever names were learnt, or what a frame lacks for a name has changed, and before some are
  * freed. */

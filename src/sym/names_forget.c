@@ -12,10 +12,10 @@ static bool is_busy(const struct names *n, const struct file *f)
 	return (worker_busy(&n->open) && n->opening == f) || (worker_busy(&n->symbols) && n->reading == f);
 }
 
-bool forget_begin(struct names *n, struct file *f)
+void forget_begin(struct names *n, struct file *f)
 {
 	if (is_busy(n, f))
-		return false;
+		return;
 	file_forget_wanted(n, f);
 	f->state = FILE_GONE;
 	f->forget = f->table_asked = true;
@@ -23,7 +23,6 @@ bool forget_begin(struct names *n, struct file *f)
 	f->slices = 0;
 	f->again_at = 0;
 	file_wake(n, f);
-	return true;
 }
 
 static bool is_in(const uint64_t *set, uint64_t id)

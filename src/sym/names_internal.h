@@ -239,8 +239,8 @@ bool places_pause(const struct names *n, enum open_found where);
 
 /* names_forget.c: */
 
-/* forget_begin - requests nothing of the file any more, and has it forgotten. False: a helper works on it now. */
-bool forget_begin(struct names *n, struct file *f);
+/* forget_begin - requests nothing of the file any more, and has it forgotten, unless a helper works on it now. */
+void forget_begin(struct names *n, struct file *f);
 
 /* forget_next - requests that the symbols helper forgets files; forget_answered - it has. */
 void forget_next(struct names *n);

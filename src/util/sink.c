@@ -188,19 +188,18 @@ int sink_end(struct sink *o)
 	return err ? err : sink_send(o);
 }
 
-int sink_add(struct sink *o, int file, size_t bytes)
+void sink_add(struct sink *o, int file, size_t bytes)
 {
 	char *grown = realloc(o->text, o->bytes + bytes);
 	ssize_t got;
 
 	if (!grown)
-		return -ENOMEM;
+		return;
 	o->text = grown;
 	got = pread(file, grown + o->bytes, bytes, 0);
-	if (got < 0)
-		return -errno;
-	o->bytes += got;
-	return sink_send(o);
+	if (got > 0)
+		o->bytes += got;
+	sink_send(o);
 }
 
 void sink_fini(struct sink *o)

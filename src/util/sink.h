@@ -34,8 +34,8 @@ bool sink_ready(struct sink *o);
 FILE *sink_begin(struct sink *o);
 int sink_end(struct sink *o); /* 0 or -errno */
 
-/* sink_add - appends the first @bytes of a file to the text in flight, for output that must not be dropped. 0 or -errno. */
-int sink_add(struct sink *o, int file, size_t bytes);
+/* sink_add - appends the first @bytes of a file to the text in flight, for output that must not be dropped. */
+void sink_add(struct sink *o, int file, size_t bytes);
 
 /* sink_send - sends as much as the reader takes now. 0 or -errno. */
 int sink_send(struct sink *o);
