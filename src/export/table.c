@@ -45,7 +45,7 @@ static bool is_column(enum metric_id f, const struct export *o)
 
 static void heading(FILE *to, const struct tick *t, const struct export *o, size_t nr)
 {
-	char day[32], run[16], self[16], rss[16];
+	char day[32];
 	uint64_t cpu_run = 0, cpu_all = 0;
 	struct tm tm;
 
@@ -57,11 +57,8 @@ static void heading(FILE *to, const struct tick *t, const struct export *o, size
 	strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm);
 	fprintf(to, "systop %s %s  scope %s  CPU %s%% of %zu CPUs  LOSS %" PRIu64
 		    "  self %s%% %s  %zu of %zu threads\n",
-		o->host, day, redact_scope(o->redact, o->scope),
-		format_value(run, sizeof(run), UNIT_SHARE, cpu_run, cpu_all), t->nr_cpus, loss_sum(t->loss),
-		format_value(self, sizeof(self), UNIT_SHARE, t->self.cpu_ns, t->interval_ns),
-		format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0), nr,
-		t->nr_active + t->nr_idle);
+		o->host, day, redact_scope(o->redact, o->scope), SHARE_TEXT(cpu_run, cpu_all), t->nr_cpus, loss_sum(t->loss),
+		SHARE_TEXT(t->self.cpu_ns, t->interval_ns), BYTES_TEXT(t->self.rss_bytes), nr, t->nr_active + t->nr_idle);
 	fprintf(to, "%7s %-*s S %-*s", "TID", USER_WIDTH, "USER", OWNER_WIDTH, "UNIT/POD");
 	for (int f = 0; f < METRIC_COUNT; f++)
 		if (is_column(f, o))
@@ -101,7 +98,7 @@ static void command(FILE *to, const struct row *r, const struct export *o)
 
 static void line(FILE *to, const struct row *r, const struct tick *t, const struct export *o)
 {
-	char user[64], value[16];
+	char user[64];
 
 	o->user_name(r->thread->uid, user, sizeof(user));
 	fprintf(to, "%7d ", r->thread->tid);
@@ -111,7 +108,7 @@ static void line(FILE *to, const struct row *r, const struct tick *t, const stru
 	for (int f = 0; f < METRIC_COUNT; f++)
 		if (is_column(f, o))
 			fprintf(to, " %*s", metrics[f].width,
-				format_value(value, sizeof(value), metric_shown(f), row_value(r, f), t->interval_ns));
+				VALUE_TEXT(metric_shown(f), row_value(r, f), t->interval_ns));
 	command(to, r, o);
 }
 

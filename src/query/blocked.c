@@ -277,10 +277,7 @@ void waiter_where(const struct waiter *w, const struct source *source, char *buf
 
 void waiter_now(const struct waiter *w, char *buf, size_t size)
 {
-	char text[12];
-
-	format_value(text, sizeof(text), UNIT_NS, w->now_ns, 0);
-	snprintf(buf, size, "%s%s", w->at_most ? "<=" : "", text);
+	snprintf(buf, size, "%s%s", w->at_most ? "<=" : "", NS_TEXT(w->now_ns));
 }
 
 void waiter_longest(const struct waiter *w, char *buf, size_t size)
@@ -288,8 +285,6 @@ void waiter_longest(const struct waiter *w, char *buf, size_t size)
 	uint64_t below_ns = w->in_slot ? 2ULL << w->slot : AWAY_D_NS;
 	bool all = w->alone == w->in_slot || w->reported >= w->in_slot;
 	bool exact = w->longest_ns && (all || w->longest_ns >= below_ns);
-	char text[12];
 
-	format_value(text, sizeof(text), UNIT_NS, exact ? w->longest_ns : below_ns, 0);
-	snprintf(buf, size, "%s%s", exact ? "" : "<", text);
+	snprintf(buf, size, "%s%s", exact ? "" : "<", NS_TEXT(exact ? w->longest_ns : below_ns));
 }

@@ -10,10 +10,8 @@
 void latency_range_text(const struct latency_range *r, char *buf, size_t size)
 {
 	bool shortest = r->low <= hists[r->kind].first, longest = r->high >= hists[r->kind].last;
-	char from[16], to[16];
+	const char *from = NS_TEXT(1ULL << r->low), *to = NS_TEXT(2ULL << r->high);
 
-	format_value(from, sizeof(from), UNIT_NS, 1ULL << r->low, 0);
-	format_value(to, sizeof(to), UNIT_NS, 2ULL << r->high, 0);
 	if (shortest && longest)
 		snprintf(buf, size, "of any length");
 	else if (shortest || longest)
@@ -54,17 +52,13 @@ void latency_time_text(const struct latency_range *r, const struct tick *any, ch
 void latency_contributors_text(const struct latency_contributors *p, char *buf, size_t size)
 {
 	bool irq = latency_is_irq(p->range.kind);
-	char count[16], name[80];
-	size_t used;
+	size_t used = snprintf(buf, size, "%s %s", COUNT_TEXT(p->all), hist_word(p->range.kind, p->all));
+	char name[80];
 
-	format_value(count, sizeof(count), UNIT_COUNT, p->all, 0);
-	used = snprintf(buf, size, "%s %s", count, hist_word(p->range.kind, p->all));
 	if (p->all && !p->nr && used < size)
 		used += snprintf(buf + used, size - used, ", threads unknown");
-	if (p->nr && p->count < p->all && used < size) {
-		format_value(count, sizeof(count), UNIT_COUNT, p->count, 0);
-		used += snprintf(buf + used, size - used, "; threads known for %s", count);
-	}
+	if (p->nr && p->count < p->all && used < size)
+		used += snprintf(buf + used, size - used, "; threads known for %s", COUNT_TEXT(p->count));
 	if (p->nr && used < size)
 		used += snprintf(buf + used, size - used, ", %zu %s%s:", p->nr, irq ? "source" : "thread",
 				 p->nr == 1 ? "" : "s");

@@ -29,6 +29,14 @@ const char *format_value(char *buf, size_t size, enum unit unit, uint64_t v, uin
 /* format_about - an estimated duration: "~18us"; UINT64_MAX: "-". Returns @buf; 16 bytes are enough. */
 const char *format_about(char *buf, size_t size, uint64_t ns);
 
+/* These texts as arguments, in a buffer that lives as long as the block. */
+#define VALUE_TEXT(unit, v, interval_ns) format_value((char[16]){ 0 }, 16, unit, v, interval_ns)
+#define NS_TEXT(ns) VALUE_TEXT(UNIT_NS, ns, 0)
+#define BYTES_TEXT(bytes) VALUE_TEXT(UNIT_BYTES, bytes, 0)
+#define COUNT_TEXT(count) VALUE_TEXT(UNIT_COUNT, count, 0)
+#define SHARE_TEXT(ns, of_ns) VALUE_TEXT(UNIT_SHARE, ns, of_ns)
+#define ABOUT_TEXT(ns) format_about((char[16]){ 0 }, 16, ns)
+
 /*
  * parse_duration - converts "1", "0.5", "18us", "500ms", "2s", "1m", "3h" to ns; a bare number is in seconds. Returns 0, or
  * -EINVAL (not a duration), -ERANGE (not in @min_ns..@max_ns).

@@ -63,13 +63,10 @@ static void uptime_text(uint64_t ns, char *buf, size_t size)
 /* "self 0.4% 38M" */
 static void self_text(const struct tick *t, int width, char *buf, size_t size)
 {
-	char share[16], rss[16], bpf[16];
+	const char *share = SHARE_TEXT(t->self.cpu_ns, t->interval_ns), *rss = BYTES_TEXT(t->self.rss_bytes);
 
-	format_value(share, sizeof(share), UNIT_SHARE, t->self.cpu_ns, t->interval_ns);
-	format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0);
-	format_value(bpf, sizeof(bpf), UNIT_BYTES, t->self.bpf_bytes, 0);
 	if (width >= WIDTH_ALL)
-		snprintf(buf, size, "self cpu %s%% rss %s bpf %s", share, rss, bpf);
+		snprintf(buf, size, "self cpu %s%% rss %s bpf %s", share, rss, BYTES_TEXT(t->self.bpf_bytes));
 	else
 		snprintf(buf, size, "self %s%% %s", share, rss);
 }
@@ -183,13 +180,11 @@ static int cpu_shares(const struct tick *t, const struct paint *p, uint64_t run,
 /* "RUNQ p50 ~18us p99 ~2.4ms max 41ms  " */
 static void waits_text(const struct tick *t, int width, char *buf, size_t size)
 {
-	char p50[16], p99[16], max[16];
+	const char *p99 = ABOUT_TEXT(values_value(&t->total, METRIC_RUNQ_P99));
 
-	format_about(p50, sizeof(p50), values_value(&t->total, METRIC_RUNQ_P50));
-	format_about(p99, sizeof(p99), values_value(&t->total, METRIC_RUNQ_P99));
-	format_value(max, sizeof(max), UNIT_NS, values_value(&t->total, METRIC_RUNQ_MAX), 0);
 	if (width >= WIDTH_MORE)
-		snprintf(buf, size, "RUNQ p50 %s p99 %s max %s  ", p50, p99, max);
+		snprintf(buf, size, "RUNQ p50 %s p99 %s max %s  ", ABOUT_TEXT(values_value(&t->total, METRIC_RUNQ_P50)), p99,
+			 NS_TEXT(values_value(&t->total, METRIC_RUNQ_MAX)));
 	else
 		snprintf(buf, size, "RUNQ p99 %s  ", p99);
 }
@@ -276,12 +271,9 @@ static void about_text(const struct host *h, int room, char *buf, size_t size)
 /* "21/31G": the first number has a unit only if it differs. */
 static void part_text(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
-	char a[16], b[16];
-	int len;
+	const char *a = BYTES_TEXT(part), *b = BYTES_TEXT(whole);
+	int len = strlen(a);
 
-	format_value(a, sizeof(a), UNIT_BYTES, part, 0);
-	format_value(b, sizeof(b), UNIT_BYTES, whole, 0);
-	len = strlen(a);
 	if (len > 1 && strlen(b) > 1 && a[len - 1] == b[strlen(b) - 1] && (a[len - 1] < '0' || a[len - 1] > '9'))
 		len--;
 	snprintf(buf, size, "%.*s/%s", len, a, b);

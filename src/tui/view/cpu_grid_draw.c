@@ -74,20 +74,19 @@ static void draw_entry(const struct cpu_grid *g, struct grid_cpu *cpu, bool sele
 		       const struct paint *p, int y)
 {
 	const struct cpu_values *v = cpu->values;
-	char run[16], irq[16], switches[16], mhz[16], tid[16], comm[80];
+	char comm[80];
 	uint64_t hz = hz_of(cpu, c);
 	int x = cpu->x;
 
-	format_value(run, sizeof(run), UNIT_SHARE, v->run_ns, cpu_interval(v));
-	format_value(irq, sizeof(irq), UNIT_SHARE, cpu_irq(v), cpu_interval(v));
-	format_value(switches, sizeof(switches), UNIT_RATE, v->switches, c->tick->interval_ns);
-	format_value(mhz, sizeof(mhz), UNIT_NONE, hz == VALUE_NA ? VALUE_NA : hz / 1000000, 0);
-	format_value(tid, sizeof(tid), UNIT_NONE, v->tid > 0 ? (uint64_t)v->tid : VALUE_NA, 0);
 	comm_text(v, comm, sizeof(comm));
-	x = paint_format(p, y, x, selected ? ROLE_SELECTED : ROLE_TEXT, "%c%4d %5s", selected ? '>' : ' ', v->cpu, run);
+	x = paint_format(p, y, x, selected ? ROLE_SELECTED : ROLE_TEXT, "%c%4d %5s", selected ? '>' : ' ', v->cpu,
+			 SHARE_TEXT(v->run_ns, cpu_interval(v)));
 	x = draw_bar(p, y, x + 1, bar_width(g), v);
 	x = paint_format(p, y, x, v->queued ? ROLE_RUNQ : ROLE_TEXT, " %3u", v->queued);
-	paint_format(p, y, x, ROLE_TEXT, " %5s %6s %5s %7s %s", irq, switches, mhz, tid, comm);
+	paint_format(p, y, x, ROLE_TEXT, " %5s %6s %5s %7s %s", SHARE_TEXT(cpu_irq(v), cpu_interval(v)),
+		     VALUE_TEXT(UNIT_RATE, v->switches, c->tick->interval_ns),
+		     VALUE_TEXT(UNIT_NONE, hz == VALUE_NA ? VALUE_NA : hz / 1000000, 0),
+		     VALUE_TEXT(UNIT_NONE, v->tid > 0 ? (uint64_t)v->tid : VALUE_NA, 0), comm);
 }
 
 static void draw_bars_head(const struct cpu_grid *g, const struct paint *p, int y)
@@ -210,7 +209,7 @@ static size_t place_text(const struct cpu_grid *g, const struct grid_cpu *cpu, c
 void grid_about(struct cpu_grid *g, const struct view_context *c, const struct paint *p, int y)
 {
 	struct grid_cpu *cpu = grid_selected(g);
-	char place[256] = "", run[16], irq[16], steal[16], clock[16] = "-", comm[80], who[100], text[640];
+	char place[256] = "", clock[16] = "-", comm[80], who[100], text[640];
 	const struct cpu_values *v;
 	uint64_t hz;
 
@@ -219,9 +218,6 @@ void grid_about(struct cpu_grid *g, const struct view_context *c, const struct p
 	v = cpu->values;
 	hz = hz_of(cpu, c);
 	place_text(g, cpu, place, sizeof(place));
-	format_value(run, sizeof(run), UNIT_SHARE, v->run_ns, cpu_interval(v));
-	format_value(irq, sizeof(irq), UNIT_SHARE, cpu_irq(v), cpu_interval(v));
-	format_value(steal, sizeof(steal), UNIT_SHARE, v->steal_ns, cpu_interval(v));
 	if (hz != VALUE_NA)
 		snprintf(clock, sizeof(clock), "%.1f GHz", hz / 1e9);
 	comm_text(v, comm, sizeof(comm));
@@ -230,6 +226,7 @@ void grid_about(struct cpu_grid *g, const struct view_context *c, const struct p
 	else
 		snprintf(who, sizeof(who), v->tid ? "runs -" : "idle");
 	snprintf(text, sizeof(text), "CPU %d%s; RUN %s %%, IRQ %s %%, STL %s %%, runqueue %u, clock %s, %s", v->cpu,
-		 place, run, irq, steal, v->queued, clock, who);
+		 place, SHARE_TEXT(v->run_ns, cpu_interval(v)), SHARE_TEXT(cpu_irq(v), cpu_interval(v)),
+		 SHARE_TEXT(v->steal_ns, cpu_interval(v)), v->queued, clock, who);
 	paint_wrapped(p, y, 0, ROLE_TEXT, text);
 }

@@ -41,12 +41,12 @@ static void start_text(const struct life *l, const struct tick *t, char *buf, si
 {
 	uint64_t age = t->boottime_ns > l->start_ns ? t->boottime_ns - l->start_ns : 0;
 	time_t when = t->wall.tv_sec - (time_t)(age / 1000000000);
-	char day[32], ago[16];
+	char day[32];
 	struct tm tm;
 
 	localtime_r(&when, &tm);
 	strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm);
-	snprintf(buf, size, "%s (%s ago)", day, format_value(ago, sizeof(ago), UNIT_NS, age, 0));
+	snprintf(buf, size, "%s (%s ago)", day, NS_TEXT(age));
 }
 
 static void parent_text(const struct detail *d, pid_t ppid, char *buf, size_t size)
@@ -114,7 +114,7 @@ static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
 {
 	const struct cgroup *limiter = row_limiter(d->row);
 	const struct cgroup_limit *limit = d->row->limit;
-	char path[4096], elided[1024], text[160], time[16], quota[16], period[16];
+	char path[4096], elided[1024], text[160];
 	int x = paint_format(p, y, 0, ROLE_DIM, "%-9s ", "cgroup");
 	size_t used;
 
@@ -132,15 +132,13 @@ static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
 	y = fact(p, y, "threads", text);
 	if (!limit->quota_ns)
 		return fact(p, y, "limit", "none");
-	snprintf(text, sizeof(text), "%s of CPU time each %s",
-		 format_value(quota, sizeof(quota), UNIT_NS, limit->quota_ns, 0),
-		 format_value(period, sizeof(period), UNIT_NS, limit->period_ns, 0));
+	snprintf(text, sizeof(text), "%s of CPU time each %s", NS_TEXT(limit->quota_ns), NS_TEXT(limit->period_ns));
 	used = strlen(text);
 	if (limit->nr_throttled == VALUE_NA)
 		snprintf(text + used, sizeof(text) - used, "; its effect is not known");
 	else
 		snprintf(text + used, sizeof(text) - used, "; stopped threads in %" PRIu64 " periods, for %s",
-			 limit->nr_throttled, format_value(time, sizeof(time), UNIT_NS, limit->throttled_ns, 0));
+			 limit->nr_throttled, NS_TEXT(limit->throttled_ns));
 	return fact(p, y, "limit", text);
 }
 
@@ -207,14 +205,9 @@ static bool has_value(const struct detail *d, enum metric_id f)
 static void value_text(const struct detail *d, enum metric_id f, char *buf, size_t size)
 {
 	uint64_t v = row_value(d->row, f), interval = d->tick->interval_ns;
-	char first[16], second[16];
 
-	format_value(first, sizeof(first), metric_shown(f), v, interval);
-	if (metric_shown(f) != metrics[f].unit)
-		format_value(second, sizeof(second), metrics[f].unit, v, 0);
-	else
-		*second = '\0';
-	snprintf(buf, size, "%-7s %7s %7s", metrics[f].title, first, second);
+	snprintf(buf, size, "%-7s %7s %7s", metrics[f].title, VALUE_TEXT(metric_shown(f), v, interval),
+		 metric_shown(f) != metrics[f].unit ? VALUE_TEXT(metrics[f].unit, v, 0) : "");
 }
 
 int detail_values(const struct detail *d, const struct paint *p, int y)
@@ -268,7 +261,7 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 	struct busiest whole = one ? (struct busiest){ 1, 1 } : busiest(past, lengths, width);
 	unsigned long long wholes[HISTORY_TICKS];
 	int known = 0;
-	char top[16], drawn[32] = "";
+	char drawn[32] = "";
 
 	for (int i = 0; i < HISTORY_TICKS; i++)
 		known += values_known(&d->past[i]);
@@ -277,8 +270,7 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 	if (known > width)
 		snprintf(drawn, sizeof(drawn), ", %d drawn", width);
 	paint_format(p, y++, 0, ROLE_TITLE, "THE LAST %d REFRESH%s%s (right: the one shown)", known, known == 1 ? "" : "ES", drawn);
-	format_value(top, sizeof(top), UNIT_SHARE, whole.ns, whole.of);
-	paint_format(p, y, 0, ROLE_DIM, "%5s %%", top);
+	paint_format(p, y, 0, ROLE_DIM, "%5s %%", SHARE_TEXT(whole.ns, whole.of));
 	paint_format(p, y + CHART_HEIGHT - 1, 0, ROLE_DIM, "%5s %%", "0");
 	if (whole.ns)
 		bar_chart(p, y, SCALE_WIDTH, width, CHART_HEIGHT, past, one ? NULL : wholes);
@@ -292,7 +284,6 @@ int detail_time(const struct detail *d, const struct paint *p, int y)
 int detail_waits(const struct detail *d, const struct paint *p, int y)
 {
 	struct hist all = { { 0 } };
-	char p50[16], p90[16], p99[16], max[16];
 	uint64_t longest = 0;
 
 	for (int i = 0; i < HISTORY_TICKS; i++) {
@@ -305,16 +296,12 @@ int detail_waits(const struct detail *d, const struct paint *p, int y)
 	if (hist_quantile(&all, HIST_RUNQ, 1, VALUE_NA) == VALUE_NA) {
 		paint_format(p, y++, 0, ROLE_TITLE, longest ? "RUNQUEUE WAITS in these refreshes: none ended, the present one %s"
 							    : "RUNQUEUE WAITS in these refreshes: none",
-			     format_value(max, sizeof(max), UNIT_NS, longest, 0));
+			     NS_TEXT(longest));
 		return y;
 	}
-	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile(&all, HIST_RUNQ, 0.50, longest), 0);
-	format_value(p90, sizeof(p90), UNIT_NS, hist_quantile(&all, HIST_RUNQ, 0.90, longest), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, hist_quantile(&all, HIST_RUNQ, 0.99, longest), 0);
-	format_value(max, sizeof(max), UNIT_NS, longest, 0);
-	paint_format(p, y++, 0, ROLE_TITLE,
-		     "RUNQUEUE WAITS in these refreshes: p50 ~%s p90 ~%s p99 ~%s max %s", p50, p90,
-		     p99, max);
+	paint_format(p, y++, 0, ROLE_TITLE, "RUNQUEUE WAITS in these refreshes: p50 ~%s p90 ~%s p99 ~%s max %s",
+		     NS_TEXT(hist_quantile(&all, HIST_RUNQ, 0.50, longest)), NS_TEXT(hist_quantile(&all, HIST_RUNQ, 0.90, longest)),
+		     NS_TEXT(hist_quantile(&all, HIST_RUNQ, 0.99, longest)), NS_TEXT(longest));
 	return bar_hist(p, y, &all, HIST_RUNQ, ROLE_RUNQ);
 }
 
@@ -326,7 +313,7 @@ int detail_stacks(const struct detail *d, const struct paint *p, int y)
 
 	for (int i = 0; (weight = metric_weight(i)) != METRIC_WALL; i++) {
 		const struct stack_quality *q = &d->stacks[weight];
-		char total[16], unwound[16], functions[16], named[16], without[16], cut[160], lack[240];
+		char unwound[16], functions[16], named[16], without[16], cut[160], lack[240];
 
 		if (!q->total)
 			continue;
@@ -335,7 +322,7 @@ int detail_stacks(const struct detail *d, const struct paint *p, int y)
 		stack_quality_percent(named, sizeof(named), stack_quality_named(q), q->stacks);
 		stack_quality_percent(without, sizeof(without), q->total - q->stacks, q->total);
 		paint_format(p, y++, 0, ROLE_TEXT, "%-8s %7s %9s %10s %7s %10s  %s", metrics[weight].weight.title,
-			     format_value(total, sizeof(total), metrics[weight].unit, q->total, 0), unwound, functions, named, without,
+			     VALUE_TEXT(metrics[weight].unit, q->total, 0), unwound, functions, named, without,
 			     stack_quality_cut_text(q, cut, sizeof(cut)));
 		if (*stack_quality_lack_text(q, lack, sizeof(lack)))
 			paint_format(p, y++, 0, ROLE_DIM, "  %s", lack);

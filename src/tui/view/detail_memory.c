@@ -9,20 +9,14 @@
 #include "tui/view/detail.h"
 #include "util/format.h"
 
-static const char *bytes(char buf[16], uint64_t v)
-{
-	return format_value(buf, 16, UNIT_BYTES, v, 0);
-}
-
 /* "4.0 % of 31G" */
 static void share_text(const struct detail *d, uint64_t v, char *buf, size_t size)
 {
 	uint64_t all = d->tick->host.mem_total;
-	char share[16], whole[16];
 
 	*buf = '\0';
 	if (v != VALUE_NA && all != VALUE_NA)
-		snprintf(buf, size, ", %s %% of %s", format_value(share, sizeof(share), UNIT_SHARE, v, all), bytes(whole, all));
+		snprintf(buf, size, ", %s %% of %s", SHARE_TEXT(v, all), BYTES_TEXT(all));
 }
 
 /* What a helper reads is of the present, whatever is shown beside it. */
@@ -36,23 +30,23 @@ static int process_memory(const struct detail *d, const struct paint *p, int y, 
 	uint64_t rss = row_value(d->row, METRIC_RSS);
 	const struct level_error *e = &d->tick->rss_error;
 	uint64_t nr = d->row->kind == ROW_PROCESS ? d->row->nr_threads : 1;
-	char now[16], error[16], swap[16], share[64], exact[16], anonymous[16], pss[16];
+	char share[64];
 
 	share_text(d, rss, share, sizeof(share));
-	paint_format(p, y++, 0, ROLE_TITLE, "MEMORY of the process: %s%s, swap %s", bytes(now, rss), share,
-		     bytes(swap, row_value(d->row, METRIC_SWAP)));
+	paint_format(p, y++, 0, ROLE_TITLE, "MEMORY of the process: %s%s, swap %s", BYTES_TEXT(rss), share,
+		     BYTES_TEXT(row_value(d->row, METRIC_SWAP)));
 	if (rss == VALUE_NA || d->gone)
 		return y;
 	paint_format(p, y++, 0, ROLE_TEXT, "counted by the kernel in batches: up to %s more or less%s",
-		     bytes(error, e->process + e->thread * nr), e->thread && d->row->thread ? " for each thread" : "");
+		     BYTES_TEXT(e->process + e->thread * nr), e->thread && d->row->thread ? " for each thread" : "");
 	if (!facts || facts->bytes[MEMORY_RSS] == VALUE_NA) {
 		paint_text(p, y++, 0, p->width, ROLE_DIM,
 			   facts ? "its page tables cannot be read" : "its page tables are being read");
 		return y;
 	}
 	paint_format(p, y++, 0, ROLE_TEXT, "mapped pages%s: %s, anonymous %s; %s if what is shared is split (PSS)",
-		     is_past(d) ? " now" : "", bytes(exact, facts->bytes[MEMORY_RSS]), bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]),
-		     bytes(pss, facts->bytes[MEMORY_PSS]));
+		     is_past(d) ? " now" : "", BYTES_TEXT(facts->bytes[MEMORY_RSS]), BYTES_TEXT(facts->bytes[MEMORY_ANONYMOUS]),
+		     BYTES_TEXT(facts->bytes[MEMORY_PSS]));
 	return y;
 }
 
@@ -91,17 +85,18 @@ static int cgroup_pressure(const struct detail *d, const struct paint *p, int y,
 static int cgroup_memory(const struct detail *d, const struct paint *p, int y, const struct memory_facts *facts)
 {
 	uint64_t charged = row_value(d->row, METRIC_MEMORY);
-	char now[16], swap[16], share[64], anonymous[16], file[16], shared[16], kernel[16];
+	char share[64];
 
 	share_text(d, charged, share, sizeof(share));
-	paint_format(p, y++, 0, ROLE_TITLE, "MEMORY charged: %s%s, swap %s", bytes(now, charged), share,
-		     bytes(swap, row_value(d->row, METRIC_SWAP)));
+	paint_format(p, y++, 0, ROLE_TITLE, "MEMORY charged: %s%s, swap %s", BYTES_TEXT(charged), share,
+		     BYTES_TEXT(row_value(d->row, METRIC_SWAP)));
 	if (!facts)
 		return y;
 	if (facts->bytes[MEMORY_ANONYMOUS] != VALUE_NA)
 		paint_format(p, y++, 0, ROLE_TEXT, "%sanonymous %s, files %s (of these shared memory %s), kernel %s",
-			     is_past(d) ? "now: " : "", bytes(anonymous, facts->bytes[MEMORY_ANONYMOUS]), bytes(file, facts->bytes[MEMORY_FILE]),
-			     bytes(shared, facts->bytes[MEMORY_SHARED]), bytes(kernel, facts->bytes[MEMORY_KERNEL]));
+			     is_past(d) ? "now: " : "", BYTES_TEXT(facts->bytes[MEMORY_ANONYMOUS]),
+			     BYTES_TEXT(facts->bytes[MEMORY_FILE]), BYTES_TEXT(facts->bytes[MEMORY_SHARED]),
+			     BYTES_TEXT(facts->bytes[MEMORY_KERNEL]));
 	return cgroup_pressure(d, p, y, facts);
 }
 

@@ -12,21 +12,16 @@
 int detail_behind(const struct detail *d, const struct paint *p, int y)
 {
 	const struct pairs *pairs = d->pairs;
-	char sum[16], least[16];
 
-	format_value(least, sizeof(least), UNIT_NS, d->context->host->wait_ns, 0);
-	format_value(sum, sizeof(sum), UNIT_NS, pairs->ns, 0);
-	paint_format(p, y++, 0, ROLE_TITLE, "WAITED %s for a CPU in these refreshes, in waits of %s and more:%s", sum, least,
-		     pairs->nr ? "" : " none");
+	paint_format(p, y++, 0, ROLE_TITLE, "WAITED %s for a CPU in these refreshes, in waits of %s and more:%s",
+		     NS_TEXT(pairs->ns), NS_TEXT(d->context->host->wait_ns), pairs->nr ? "" : " none");
 	for (size_t i = 0; i < pairs->nr && i < SHOWN; i++) {
 		const struct pair *at = &pairs->at[i];
-		char name[512], ns[16], count[16];
+		char name[512];
 
 		pair_name(at, p->width - BEFORE_NAME, name, sizeof(name));
-		format_value(ns, sizeof(ns), UNIT_NS, at->ns, 0);
-		format_value(count, sizeof(count), UNIT_COUNT, at->count, 0);
-		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s %6s times  %s%s", 100.0 * at->ns / pairs->ns, ns, count,
-			     at->kind == WAIT_BEHIND || at->kind == WAIT_SEVERAL ? "behind " : "", name);
+		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s %6s times  %s%s", 100.0 * at->ns / pairs->ns, NS_TEXT(at->ns),
+			     COUNT_TEXT(at->count), at->kind == WAIT_BEHIND || at->kind == WAIT_SEVERAL ? "behind " : "", name);
 	}
 	return y;
 }
@@ -42,11 +37,11 @@ int detail_wakers(const struct detail *d, const struct paint *p, int y)
 		   t->timers_unseen ? "WOKEN BY, in these refreshes (for a timer: the interrupted thread)"
 				    : "WOKEN BY, in these refreshes");
 	for (size_t i = 0; i < w->nr && i < SHOWN; i++) {
-		char name[160], count[16];
+		char name[160];
 
 		waker_name(&w->at[i], t, &d->context->host->source, name, sizeof(name));
-		format_value(count, sizeof(count), UNIT_COUNT, w->at[i].count, 0);
-		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s times: %s", 100.0 * w->at[i].count / w->count, count, name);
+		paint_format(p, y++, 0, ROLE_TEXT, "%5.1f%% %7s times: %s", 100.0 * w->at[i].count / w->count,
+			     COUNT_TEXT(w->at[i].count), name);
 	}
 	return y;
 }

@@ -43,16 +43,14 @@ static void cgroup_name(const struct tree *tree, const struct row *r, bool named
 {
 	const char *path = r->cgroup->path;
 	bool below = tree->nodes[r - tree->rows].parent != TREE_ROOT;
-	char quota[16], period[16], name[4096];
+	char name[4096];
 
 	(void)named;
 	own_name(r->cgroup, below ? strrchr(path, '/') + 1 : path, name, sizeof(name));
 	if (r->limit->quota_ns) {
 		size_t used = strlen(name);
 
-		snprintf(name + used, sizeof(name) - used, " %s/%s",
-			 format_value(quota, sizeof(quota), UNIT_NS, r->limit->quota_ns, 0),
-			 format_value(period, sizeof(period), UNIT_NS, r->limit->period_ns, 0));
+		snprintf(name + used, sizeof(name) - used, " %s/%s", NS_TEXT(r->limit->quota_ns), NS_TEXT(r->limit->period_ns));
 	}
 	tree_name(tree, r, name, buf, size);
 }

@@ -20,33 +20,25 @@ static int draw_pressure(const struct paint *p, int y, const struct tick *t)
 	paint_format(p, y++, 0, ROLE_TITLE, "%-10s %6s %6s  %s", "PRESSURE", "SOME%", "FULL%",
 		     "of the interval: some, or all, tasks with work waited");
 	for (int i = 0; i < PRESSURE_COUNT; i++) {
-		char some[16], full[16];
+		const struct pressure *of = &t->pressure[i];
 
-		format_value(some, sizeof(some), UNIT_SHARE, t->pressure[i].some_ns, t->interval_ns);
-		format_value(full, sizeof(full), UNIT_SHARE, t->pressure[i].full_ns, t->interval_ns);
-		paint_format(p, y++, 0, ROLE_TEXT, "%-10s %6s %6s", names[i], some, full);
+		paint_format(p, y++, 0, ROLE_TEXT, "%-10s %6s %6s", names[i], SHARE_TEXT(of->some_ns, t->interval_ns),
+			     SHARE_TEXT(of->full_ns, t->interval_ns));
 	}
 	return y;
 }
 
 static int draw_self(const struct paint *p, int y, const struct tick *t)
 {
-	char cpu[16], bpf[16], rss[16], maps[16], past[16];
 	uint64_t oldest;
-	size_t bytes = tick_past(t, &oldest);
 
-	format_value(cpu, sizeof(cpu), UNIT_SHARE, t->self.cpu_ns, t->interval_ns);
-	format_value(bpf, sizeof(bpf), UNIT_SHARE, t->self.bpf_ns, t->interval_ns);
-	format_value(rss, sizeof(rss), UNIT_BYTES, t->self.rss_bytes, 0);
-	format_value(maps, sizeof(maps), UNIT_BYTES, t->self.bpf_bytes, 0);
-	format_value(past, sizeof(past), UNIT_BYTES, bytes, 0);
 	paint_text(p, y++, 0, p->width, ROLE_TITLE, "SYSTOP ITSELF");
-	paint_format(p, y++, 0, ROLE_TEXT, "CPU time      %6s %% of one CPU", cpu);
+	paint_format(p, y++, 0, ROLE_TEXT, "CPU time      %6s %% of one CPU", SHARE_TEXT(t->self.cpu_ns, t->interval_ns));
 	paint_format(p, y++, 0, ROLE_TEXT, "BPF programs  %6s %% of one CPU, in the threads they watch (estimate)",
-		     bpf);
-	paint_format(p, y++, 0, ROLE_TEXT, "memory        %6s", rss);
-	paint_format(p, y++, 0, ROLE_TEXT, "BPF maps      %6s", maps);
-	paint_format(p, y++, 0, ROLE_TEXT, "the past      %6s", past);
+		     SHARE_TEXT(t->self.bpf_ns, t->interval_ns));
+	paint_format(p, y++, 0, ROLE_TEXT, "memory        %6s", BYTES_TEXT(t->self.rss_bytes));
+	paint_format(p, y++, 0, ROLE_TEXT, "BPF maps      %6s", BYTES_TEXT(t->self.bpf_bytes));
+	paint_format(p, y++, 0, ROLE_TEXT, "the past      %6s", BYTES_TEXT(tick_past(t, &oldest)));
 	return y;
 }
 

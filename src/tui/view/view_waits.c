@@ -59,10 +59,9 @@ static int waits_update(void *state, const struct view_context *c)
 
 static void waits_draw(void *state, const struct view_context *c)
 {
-	char least[16], text[80];
+	char text[80];
 
-	format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
-	snprintf(text, sizeof(text), "no thread waited %s or longer for a CPU in these refreshes", least);
+	snprintf(text, sizeof(text), "no thread waited %s or longer for a CPU in these refreshes", NS_TEXT(c->host->wait_ns));
 	table_draw(state, c, c->top, 0, c->height);
 	table_empty(state, c, text);
 }
@@ -83,13 +82,9 @@ static bool waits_open(void *state, enum action a, const struct view_context *c,
 static void waits_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	const struct waits_view *s = state;
-	char sum[16], span[16], least[16];
 
-	format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
-	format_value(sum, sizeof(sum), UNIT_NS, s->pairs.ns, 0);
-	format_value(span, sizeof(span), UNIT_NS, s->pairs.span_ns, 0);
 	snprintf(buf, size, "%zu pair%s, waits of %s and more: %s in %s of history", s->pairs.nr, s->pairs.nr == 1 ? "" : "s",
-		 least, sum, span);
+		 NS_TEXT(c->host->wait_ns), NS_TEXT(s->pairs.ns), NS_TEXT(s->pairs.span_ns));
 	table_matches(&s->table, c, buf, size);
 }
 

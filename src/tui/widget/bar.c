@@ -130,11 +130,9 @@ int bar_hist(const struct paint *p, int y, const struct hist *h, enum hist_id id
 	for (int i = low; i <= high; i++, y++) {
 		bool shortest = i == hists[id].first;
 		int cells = (uint64_t)(p->width - 18) * h->n[i] / most, x;
-		char from[16], count[16];
 
-		format_value(from, sizeof(from), UNIT_NS, (shortest ? 2ULL : 1ULL) << i, 0);
-		format_value(count, sizeof(count), UNIT_COUNT, h->n[i], 0);
-		x = paint_format(p, y, 0, ROLE_TEXT, "%s%6s %7s ", shortest ? "< " : "  ", from, count);
+		x = paint_format(p, y, 0, ROLE_TEXT, "%s%6s %7s ", shortest ? "< " : "  ",
+				 NS_TEXT((shortest ? 2ULL : 1ULL) << i), COUNT_TEXT(h->n[i]));
 		paint_repeated(p, y, x, h->n[i] && !cells ? 1 : cells, role, p->unicode ? "█" : "#");
 	}
 	return y;

@@ -273,7 +273,7 @@ static int put_name(const struct flame_view *s, const struct view_context *c, co
 {
 	uint64_t all = s->flames[TREE_MAIN].nodes[0].total;
 	enum unit unit = metrics[s->options.metric].unit;
-	char name[512], total[16], self[16];
+	char name[512];
 	int x;
 
 	if (a->symbol)
@@ -282,12 +282,12 @@ static int put_name(const struct flame_view *s, const struct view_context *c, co
 		text_safe(name, sizeof(name), a->name, strlen(a->name));
 	if (!*name)
 		flame_root_name(c, name, sizeof(name));
-	format_value(total, sizeof(total), unit, a->total, 0);
-	format_value(self, sizeof(self), unit, a->self, 0);
 	x = paint_text(c->paint, y, 0, c->paint->width / 2, ROLE_SORTED, name);
-	x = paint_format(c->paint, y, x, ROLE_TEXT, "  total %s (%.1f%%)", total, share(a->total, all));
+	x = paint_format(c->paint, y, x, ROLE_TEXT, "  total %s (%.1f%%)", VALUE_TEXT(unit, a->total, 0),
+			 share(a->total, all));
 	if (!has_callers(s))
-		x = paint_format(c->paint, y, x, ROLE_TEXT, "  self %s (%.1f%%)", self, share(a->self, all));
+		x = paint_format(c->paint, y, x, ROLE_TEXT, "  self %s (%.1f%%)", VALUE_TEXT(unit, a->self, 0),
+				 share(a->self, all));
 	if (a->count) /* waits for a CPU are not counted by stack */
 		paint_format(c->paint, y, x, ROLE_TEXT, "  %" PRIu64 " %s", a->count,
 			     metrics[s->options.metric].weight.sampled ? "samples" : "times");

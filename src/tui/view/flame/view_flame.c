@@ -398,10 +398,9 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	struct flame_view *s = state;
 	const struct calltree *f = &s->flames[TREE_MAIN];
 	uint64_t total = f->nr ? f->nodes[0].total : 0, oldest = s->oldest, refreshes;
-	char time[16];
+	const char *time = VALUE_TEXT(metrics[s->options.metric].unit, total, 0);
 	int used;
 
-	format_value(time, sizeof(time), metrics[s->options.metric].unit, total, 0);
 	if (s->compares && c->tick->seq > s->base_seq && oldest <= s->base_seq)
 		oldest = s->base_seq + 1;
 	refreshes = c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1;

@@ -49,14 +49,12 @@ static void draw_cpu(const struct paint *p, int y, int x, const struct cpu_value
 	const unsigned long long all = cpu_interval(c);
 	const unsigned long long parts[] = { c->hardirq_ns, c->softirq_ns, all > cpu_irq(c) ? all - cpu_irq(c) : 0 };
 	int cells[3];
-	char share[16];
 
 	bar_cells(parts, 3, BAR, cells);
 	x = paint_format(p, y, x, ROLE_TEXT, " cpu%-4d[", c->cpu);
 	x = paint_repeated(p, y, x, cells[0], ROLE_KERNEL, hard_glyph(p));
 	x = paint_repeated(p, y, x, cells[1], ROLE_USER, soft_glyph(p));
-	format_value(share, sizeof(share), UNIT_SHARE, cpu_irq(c), all);
-	paint_format(p, y, x, ROLE_TEXT, "%*s]%6s%%", BAR - cells[0] - cells[1], "", share);
+	paint_format(p, y, x, ROLE_TEXT, "%*s]%6s%%", BAR - cells[0] - cells[1], "", SHARE_TEXT(cpu_irq(c), all));
 }
 
 /* Name of the source that took most of a CPU. */
@@ -75,7 +73,7 @@ static const char *most_on(const struct tick *t, int cpu)
 static void draw_title(const struct paint *p, int y, const struct tick *t, size_t shown)
 {
 	const struct cpu_values *busiest = NULL;
-	char share[16], text[64];
+	char text[64];
 	int x;
 
 	x = paint_format(p, y, 0, ROLE_TITLE, "IRQ TIME BY CPU, %% of %.3gs: ", t->interval_ns / 1e9);
@@ -90,8 +88,8 @@ static void draw_title(const struct paint *p, int y, const struct tick *t, size_
 			busiest = &t->cpus[i];
 	if (!busiest)
 		return;
-	format_value(share, sizeof(share), UNIT_SHARE, cpu_irq(busiest), cpu_interval(busiest));
-	snprintf(text, sizeof(text), "   busiest CPU %d: %s%% %s", busiest->cpu, share, most_on(t, busiest->cpu));
+	snprintf(text, sizeof(text), "   busiest CPU %d: %s%% %s", busiest->cpu,
+		 SHARE_TEXT(cpu_irq(busiest), cpu_interval(busiest)), most_on(t, busiest->cpu));
 	if (x + text_width(text) <= p->width)
 		paint_text(p, y, x, p->width, ROLE_TEXT, text);
 }

@@ -42,25 +42,23 @@ static void note(struct notes *n, enum role role, const char *fmt, ...)
 const char *irq_ago_text(const struct tick *t, uint64_t at, char *buf, size_t size)
 {
 	uint64_t ago = at < t->boottime_ns ? t->boottime_ns - at : 0;
-	char text[16];
 
 	if (ago < 9950000000)
 		snprintf(buf, size, "-%.1fs", ago / 1e9);
 	else
-		snprintf(buf, size, "-%s", format_value(text, sizeof(text), UNIT_NS, ago, 0));
+		snprintf(buf, size, "-%s", NS_TEXT(ago));
 	return buf;
 }
 
 const char *irq_burst_text(const struct tick *t, const struct host *host, const struct irq_burst *b, char *buf,
 			   size_t size)
 {
-	char ago[24], length[16], who[96], cut[96];
+	char ago[24], who[96], cut[96];
 
 	irq_ago_text(t, b->who.at, ago, sizeof(ago));
-	format_value(length, sizeof(length), UNIT_NS, b->ns, 0);
 	interrupted_who_text(&b->who, &host->source, who, sizeof(who));
 	text_cut(cut, sizeof(cut), who, 22);
-	snprintf(buf, size, "%7s %6s %5d  %s%*s %s", ago, length, b->cpu, cut, 22 - text_width(cut), "", b->who.cgroup);
+	snprintf(buf, size, "%7s %6s %5d  %s%*s %s", ago, NS_TEXT(b->ns), b->cpu, cut, 22 - text_width(cut), "", b->who.cgroup);
 	return buf;
 }
 
@@ -78,7 +76,7 @@ static void note_worst(struct notes *n)
 {
 	const struct tick *t = n->c->tick;
 	struct irq_bursts b = { 0 };
-	char length[16], ago[24], who[96], window[16], text[256], cgroup[128] = "";
+	char ago[24], who[96], text[256], cgroup[128] = "";
 	int room;
 
 	irq_history_bursts(t, IRQ_ALL, &b);
@@ -86,12 +84,10 @@ static void note_worst(struct notes *n)
 		return;
 	b.nr = 1;
 	find_names(t, &b);
-	format_value(window, sizeof(window), UNIT_NS, t->boottime_ns - irq_history_since(t), 0);
-	format_value(length, sizeof(length), UNIT_NS, b.at[0].ns, 0);
 	irq_ago_text(t, b.at[0].who.at, ago, sizeof(ago));
 	interrupted_who_text(&b.at[0].who, &n->c->host->source, who, sizeof(who));
-	snprintf(text, sizeof(text), "worst in %s: %s %s at %s on CPU %d, during %s ", window, b.at[0].source->name,
-		 length, ago, b.at[0].cpu, who);
+	snprintf(text, sizeof(text), "worst in %s: %s %s at %s on CPU %d, during %s ",
+		 NS_TEXT(t->boottime_ns - irq_history_since(t)), b.at[0].source->name, NS_TEXT(b.at[0].ns), ago, b.at[0].cpu, who);
 	room = n->c->paint->width - text_width(text);
 	if (room > 3)
 		text_elide(cgroup, sizeof(cgroup), b.at[0].who.cgroup, room);
@@ -163,11 +159,10 @@ static void note_gaps(struct notes *n, int most)
 	irq_history_gaps(t, &b);
 	find_names(t, &b);
 	for (int i = 0; i < b.nr && i < most; i++) {
-		char length[16], ago[24], who[96];
+		char ago[24], who[96];
 
-		format_value(length, sizeof(length), UNIT_NS, b.at[i].ns, 0);
 		irq_ago_text(t, b.at[i].who.at, ago, sizeof(ago));
-		note(n, ROLE_WARN, "CPU %d: no timer for %s to %s, %s ran: %s", b.at[i].cpu, length, ago,
+		note(n, ROLE_WARN, "CPU %d: no timer for %s to %s, %s ran: %s", b.at[i].cpu, NS_TEXT(b.at[i].ns), ago,
 		     interrupted_who_text(&b.at[i].who, &n->c->host->source, who, sizeof(who)), why);
 	}
 }
@@ -205,13 +200,12 @@ static void note_starved(struct notes *n, int most)
 		return;
 	find_names(t, &b);
 	for (int i = 0; i < b.nr && i < most; i++) {
-		char length[16], ago[24], behind[128];
+		char ago[24], behind[128];
 
-		format_value(length, sizeof(length), UNIT_NS, b.at[i].ns, 0);
 		irq_ago_text(t, b.at[i].who.at, ago, sizeof(ago));
 		behind_text(t, &b.at[i].who, behind, sizeof(behind));
 		note(n, ROLE_WARN, "%s waited %s to %s%s: softirqs were late",
-		     *b.at[i].who.name ? b.at[i].who.name : "ksoftirqd", length, ago, behind);
+		     *b.at[i].who.name ? b.at[i].who.name : "ksoftirqd", NS_TEXT(b.at[i].ns), ago, behind);
 	}
 }
 
@@ -231,11 +225,10 @@ static void note_selected(struct notes *n, const struct irq_source *source)
 int irq_notes(const struct view_context *c, const struct irq_source *selected, struct irq_note *notes, int most)
 {
 	struct notes n = { .c = c, .at = notes, .most = most };
-	char lost[16], title[64];
+	char title[64];
 
-	format_value(lost, sizeof(lost), UNIT_NS, c->tick->total.v[METRIC_IRQ], 0);
 	snprintf(title, sizeof(title), "lost to interrupts%s, %s:", strcmp(c->host->scope, "all") ? " in scope" : "",
-		 lost);
+		 NS_TEXT(c->tick->total.v[METRIC_IRQ]));
 	note_timers(&n);
 	note_worst(&n);
 	note_lost(&n, title, c->tick->active, c->tick->nr_active);

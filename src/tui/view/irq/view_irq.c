@@ -274,12 +274,10 @@ static bool irq_act(void *state, enum action a, const struct view_context *c)
 static void irq_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	const struct irq_view *s = state;
-	char shown[16], past[16];
 
-	format_value(shown, sizeof(shown), UNIT_NS, c->tick->interval_ns, 0);
-	format_value(past, sizeof(past), UNIT_NS, c->tick->boottime_ns - irq_history_since(c->tick), 0);
-	snprintf(buf, size, "%zu sources in %s, worst in %s  sort %s %s%s", s->nr, shown, past, columns[s->table.by].title,
-		 table_ascending(&s->table) ? "asc" : "desc",
+	snprintf(buf, size, "%zu sources in %s, worst in %s  sort %s %s%s", s->nr,
+		 NS_TEXT(c->tick->interval_ns), NS_TEXT(c->tick->boottime_ns - irq_history_since(c->tick)),
+		 columns[s->table.by].title, table_ascending(&s->table) ? "asc" : "desc",
 		 strcmp(c->host->scope, "all") ? "  of the whole host" : "");
 }
 

@@ -72,23 +72,19 @@ static int source_update(void *state, const struct view_context *c)
 static int draw_now(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
 {
 	const struct irq_values none = { .source = s->source }, *v = irq_values_of(c->tick, s->source->index);
-	char share[16], rate[16], avg[16], p50[16], p99[16], max[16], span[16], handler[80], text[160];
+	char handler[80], text[160];
 	enum hist_id id = irq_hist(s->source->kind);
 	uint64_t ns[HISTORY_TICKS], most;
 	int width = p->width - 6 < HISTORY_TICKS ? p->width - 6 : HISTORY_TICKS;
 
 	v = v ? v : &none;
-	format_value(share, sizeof(share), UNIT_SHARE, v->ns, c->tick->interval_ns);
-	format_value(rate, sizeof(rate), UNIT_RATE, v->count, c->tick->interval_ns);
-	format_value(avg, sizeof(avg), UNIT_NS, v->count ? v->ns / v->count : VALUE_NA, 0);
-	format_about(p50, sizeof(p50), hist_quantile(&v->hist, id, 0.5, v->max_ns));
-	format_about(p99, sizeof(p99), hist_quantile(&v->hist, id, 0.99, v->max_ns));
-	format_value(max, sizeof(max), UNIT_NS, v->count ? v->max_ns : VALUE_NA, 0);
 	paint_format(p, y++, 0, ROLE_TITLE, "%s  %s  %s", s->source->name, irq_kind_names[s->source->kind],
 		     irq_handler_text(s->source, handler, sizeof(handler)));
-	format_value(span, sizeof(span), UNIT_NS, c->tick->interval_ns, 0);
-	snprintf(text, sizeof(text), "in %s: %s%% of a CPU  %s/s  avg %s p50 %s p99 %s max %s", span, share, rate, avg,
-		 p50, p99, max);
+	snprintf(text, sizeof(text), "in %s: %s%% of a CPU  %s/s  avg %s p50 %s p99 %s max %s",
+		 NS_TEXT(c->tick->interval_ns), SHARE_TEXT(v->ns, c->tick->interval_ns),
+		 VALUE_TEXT(UNIT_RATE, v->count, c->tick->interval_ns), NS_TEXT(v->count ? v->ns / v->count : VALUE_NA),
+		 ABOUT_TEXT(hist_quantile(&v->hist, id, 0.5, v->max_ns)), ABOUT_TEXT(hist_quantile(&v->hist, id, 0.99, v->max_ns)),
+		 NS_TEXT(v->count ? v->max_ns : VALUE_NA));
 	y = paint_wrapped(p, y, 0, ROLE_TEXT, text);
 	most = irq_history_time(c->tick, s->source->index, width, ns);
 	paint_text(p, y, 0, p->width, ROLE_DIM, "past");
@@ -108,15 +104,12 @@ static int draw_cpus(const struct irq_source_view *s, const struct view_context 
 		paint_format(p, y, i * CPU_CELLS, ROLE_TITLE, "%6s %7s %7s %7s", "CPU", "TIME%", "/s", "SHARE%");
 	for (size_t i = 0; v && i < t->nr_irq_cpus; i++) {
 		const struct irq_cpu *on = &t->irq_cpus[i];
-		char time[16], rate[16], share[16];
 
 		if (on->source != s->source->index || !on->count)
 			continue;
-		format_value(time, sizeof(time), UNIT_SHARE, on->ns, t->interval_ns);
-		format_value(rate, sizeof(rate), UNIT_RATE, on->count, t->interval_ns);
-		format_value(share, sizeof(share), UNIT_SHARE, on->ns, v->ns);
 		paint_format(p, y + 1 + nr / columns, nr % columns * CPU_CELLS, ROLE_TEXT, "%6d %7s %7s %7s", on->cpu,
-			     time, rate, share);
+			     SHARE_TEXT(on->ns, t->interval_ns), VALUE_TEXT(UNIT_RATE, on->count, t->interval_ns),
+			     SHARE_TEXT(on->ns, v->ns));
 		nr++;
 	}
 	if (!nr)
@@ -148,13 +141,9 @@ static int draw_more(const struct paint *p, int y, int x, size_t nr)
 static int draw_cgroups(const struct interrupted *v, const struct paint *p, int y)
 {
 	for (size_t i = 0; i < v->nr_cgroups && i < SHOWN; i++) {
-		char time[16], share[16];
-
-		format_value(time, sizeof(time), UNIT_NS, v->cgroups[i].ns, 0);
-		format_value(share, sizeof(share), UNIT_SHARE, v->cgroups[i].ns, v->ns);
 		if (!i)
 			paint_format(p, y++, 0, ROLE_TITLE, "%7s %6s  CGROUP", "TIME", "SHARE%");
-		paint_format(p, y++, 0, ROLE_TEXT, "%7s %6s  %s", time, share,
+		paint_format(p, y++, 0, ROLE_TEXT, "%7s %6s  %s", NS_TEXT(v->cgroups[i].ns), SHARE_TEXT(v->cgroups[i].ns, v->ns),
 			     *v->cgroups[i].path ? v->cgroups[i].path : "-");
 	}
 	return draw_more(p, y, 16, v->nr_cgroups) + !!v->nr_cgroups;
@@ -163,7 +152,7 @@ static int draw_cgroups(const struct interrupted *v, const struct paint *p, int 
 static int draw_victims(const struct irq_source_view *s, const struct view_context *c, const struct paint *p, int y)
 {
 	const struct interrupted *v = &s->victims;
-	char window[16], all[16], ago[24];
+	char ago[24];
 
 	if (!v->count) {
 		bool off = c->host->source.recorded(c->host->source.arg) == VALUE_NA;
@@ -172,19 +161,15 @@ static int draw_victims(const struct irq_source_view *s, const struct view_conte
 			     off ? "the recorder is off" : "the recorder has none of that time");
 		return y + 2;
 	}
-	format_value(window, sizeof(window), UNIT_NS, v->to > v->from ? v->to - v->from : 0, 0);
-	format_value(all, sizeof(all), UNIT_NS, v->ns, 0);
 	paint_format(p, y++, 0, ROLE_TITLE, "%7s %6s %7s %7s  INTERRUPTED, of %s in the %s up to %s", "TIME", "SHARE%",
-		     "COUNT", "LONGEST", all, window, irq_ago_text(c->tick, v->to, ago, sizeof(ago)));
+		     "COUNT", "LONGEST", NS_TEXT(v->ns), NS_TEXT(v->to > v->from ? v->to - v->from : 0),
+		     irq_ago_text(c->tick, v->to, ago, sizeof(ago)));
 	for (size_t i = 0; i < v->nr && i < SHOWN; i++) {
-		char time[16], share[16], count[16], longest[16], who[96], cut[96];
+		char who[96], cut[96];
 
-		format_value(time, sizeof(time), UNIT_NS, v->at[i].ns, 0);
-		format_value(share, sizeof(share), UNIT_SHARE, v->at[i].ns, v->ns);
-		format_value(count, sizeof(count), UNIT_COUNT, v->at[i].count, 0);
-		format_value(longest, sizeof(longest), UNIT_NS, v->at[i].longest_ns, 0);
 		text_cut(cut, sizeof(cut), interrupted_who_text(&v->at[i].who, &c->host->source, who, sizeof(who)), 22);
-		paint_format(p, y++, 0, ROLE_TEXT, "%7s %6s %7s %7s  %s%*s %s", time, share, count, longest, cut,
+		paint_format(p, y++, 0, ROLE_TEXT, "%7s %6s %7s %7s  %s%*s %s", NS_TEXT(v->at[i].ns),
+			     SHARE_TEXT(v->at[i].ns, v->ns), COUNT_TEXT(v->at[i].count), NS_TEXT(v->at[i].longest_ns), cut,
 			     22 - text_width(cut), "", v->at[i].who.cgroup);
 	}
 	return draw_cgroups(v, p, draw_more(p, y, 32, v->nr) + 1);

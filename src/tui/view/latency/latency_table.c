@@ -19,12 +19,10 @@ static void longest_text(const struct table_cell *cell, char *buf, size_t size)
 {
 	const struct latency_contributor *who = cell->item;
 	int top = LOG2_SLOTS - 1;
-	char text[16];
 
 	while (top > 0 && !who->n.n[top])
 		top--;
-	format_value(text, sizeof(text), UNIT_NS, who->hidden ? 2ULL << top : who->max_ns, 0);
-	snprintf(buf, size, "%s%s", who->hidden ? "<" : "", text);
+	snprintf(buf, size, "%s%s", who->hidden ? "<" : "", NS_TEXT(who->hidden ? 2ULL << top : who->max_ns));
 }
 
 /* The device of a source, and the CPU of its longest interrupt. */

@@ -173,12 +173,10 @@ static void draw_count(const struct latency_view *s, const struct view_context *
 {
 	int room = c->paint->width - x - COUNT_WIDTH - 1, cells;
 	uint32_t most = 1;
-	char count[16];
 
 	for (int i = 0; i < LOG2_SLOTS; i++)
 		most = s->sum.n[i] > most ? s->sum.n[i] : most;
-	format_value(count, sizeof(count), UNIT_COUNT, s->sum.n[slot], 0);
-	x = paint_format(c->paint, y, x, ROLE_TEXT, "| %5s ", count);
+	x = paint_format(c->paint, y, x, ROLE_TEXT, "| %5s ", COUNT_TEXT(s->sum.n[slot]));
 	cells = room > 8 ? ((uint64_t)room * s->sum.n[slot] + most - 1) / most : 0;
 	paint_repeated(c->paint, y, x, cells, ROLE_RUNQ, c->paint->unicode ? "█" : "#");
 }
@@ -192,11 +190,9 @@ static int draw_rows(const struct latency_view *s, const struct view_context *c,
 	for (int row = bottom + lines - 1; row >= bottom; row--, y++) {
 		int slot = h->low + row;
 		bool first = slot == hists[s->kind].first, last = slot == hists[s->kind].last;
-		char label[16];
 
-		format_value(label, sizeof(label), UNIT_NS, (first ? 2ULL : 1ULL) << slot, 0);
 		paint_format(c->paint, y, 0, ROLE_TEXT, "%c%c%5s |", h->cursor.row == slot ? '>' : ' ',
-			     first ? '<' : last ? '>' : ' ', label);
+			     first ? '<' : last ? '>' : ' ', NS_TEXT((first ? 2ULL : 1ULL) << slot));
 		heatmap_draw_row(h, c->paint, y, left, row);
 		draw_count(s, c, y, LABEL_WIDTH + columns_shown(c), h->low + row);
 	}
@@ -213,7 +209,6 @@ static void max_text(const struct latency_view *s, char *buf, size_t size)
 {
 	int top = LOG2_SLOTS - 1;
 	bool last;
-	char max[16];
 
 	while (top > 0 && !s->sum.n[top])
 		top--;
@@ -224,13 +219,13 @@ static void max_text(const struct latency_view *s, char *buf, size_t size)
 		format_value(buf, size, UNIT_NS, s->max_ns, 0);
 	else
 		snprintf(buf, size, "%c%s", last ? '>' : '<',
-			 format_value(max, sizeof(max), UNIT_NS, (last ? 1ULL : 2ULL) << top, 0));
+			 NS_TEXT((last ? 1ULL : 2ULL) << top));
 }
 
 static void quantiles_text(const struct latency_view *s, char *buf, size_t size)
 {
 	const char *many = s->known == 1 ? "" : "es";
-	char p50[16], p90[16], p99[16], max[16], n[16];
+	char max[16];
 	uint64_t count = 0;
 
 	for (int i = 0; i < LOG2_SLOTS; i++)
@@ -239,12 +234,11 @@ static void quantiles_text(const struct latency_view *s, char *buf, size_t size)
 		snprintf(buf, size, "none in %d refresh%s", s->known, many);
 		return;
 	}
-	format_value(p50, sizeof(p50), UNIT_NS, hist_quantile(&s->sum, s->kind, 0.50, s->max_ns), 0);
-	format_value(p90, sizeof(p90), UNIT_NS, hist_quantile(&s->sum, s->kind, 0.90, s->max_ns), 0);
-	format_value(p99, sizeof(p99), UNIT_NS, hist_quantile(&s->sum, s->kind, 0.99, s->max_ns), 0);
 	max_text(s, max, sizeof(max));
-	format_value(n, sizeof(n), UNIT_COUNT, count, 0);
-	snprintf(buf, size, "p50 ~%s  p90 ~%s  p99 ~%s  max %s  n %s in %d refresh%s", p50, p90, p99, max, n, s->known, many);
+	snprintf(buf, size, "p50 ~%s  p90 ~%s  p99 ~%s  max %s  n %s in %d refresh%s",
+		 NS_TEXT(hist_quantile(&s->sum, s->kind, 0.50, s->max_ns)),
+		 NS_TEXT(hist_quantile(&s->sum, s->kind, 0.90, s->max_ns)),
+		 NS_TEXT(hist_quantile(&s->sum, s->kind, 0.99, s->max_ns)), max, COUNT_TEXT(count), s->known, many);
 }
 
 static uint64_t age(const struct view_context *c, uint64_t seq)

@@ -30,19 +30,14 @@ static int range_update(void *state, const struct view_context *c)
 static void range_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	struct range_view *s = state;
-	char total[16], count[16], least[16], behind[64] = "", range[40];
+	char behind[64] = "", range[40];
 
-	format_value(count, sizeof(count), UNIT_COUNT, s->contributors.count, 0);
-	format_value(total, sizeof(total), UNIT_NS, s->contributors.ns, 0);
 	latency_range_text(&s->range, range, sizeof(range));
-	if (s->range.kind == HIST_RUNQ && !*c->search) {
-		format_value(least, sizeof(least), UNIT_NS, c->host->wait_ns, 0);
-		snprintf(behind, sizeof(behind), "; RAN INSTEAD: of >= %s", least);
-	}
-	snprintf(buf, size, "%s %s of %s, ~%s in all, %zu %s%s%s", count,
-		 hist_word(s->range.kind, s->contributors.count), range, total, s->contributors.nr,
-		 latency_is_irq(s->range.kind) ? "source" : "thread", s->contributors.nr == 1 ? "" : "s",
-		 behind);
+	if (s->range.kind == HIST_RUNQ && !*c->search)
+		snprintf(behind, sizeof(behind), "; RAN INSTEAD: of >= %s", NS_TEXT(c->host->wait_ns));
+	snprintf(buf, size, "%s %s of %s, ~%s in all, %zu %s%s%s", COUNT_TEXT(s->contributors.count),
+		 hist_word(s->range.kind, s->contributors.count), range, NS_TEXT(s->contributors.ns), s->contributors.nr,
+		 latency_is_irq(s->range.kind) ? "source" : "thread", s->contributors.nr == 1 ? "" : "s", behind);
 	table_matches(&s->list.table, c, buf, size);
 }
 
