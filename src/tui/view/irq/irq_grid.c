@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tui/view/irq/irq_grid.h"
+#include "tui/view/irq/irq_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

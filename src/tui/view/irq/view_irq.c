@@ -10,8 +10,6 @@
 #include "tui/screen/host.h"
 #include "tui/screen/view.h"
 #include "tui/term/paint.h"
-#include "tui/view/irq/irq_grid.h"
-#include "tui/view/irq/irq_notes.h"
 #include "tui/view/irq/irq_view.h"
 #include "tui/widget/table.h"
 #include "util/vec.h"
