@@ -3,10 +3,12 @@
 #include <stdio.h>
 
 #include "query/blocked.h"
+#include "query/stack_walk.h"
 #include "tui/screen/host.h"
 #include "tui/term/paint.h"
+#include "tui/widget/function_text.h"
 #include "tui/widget/row_table.h"
-#include "tui/widget/stack_pane.h"
+#include "util/text.h"
 
 struct blocked_view {
 	struct table_state table; /* first; of waiters */
@@ -71,6 +73,35 @@ static int blocked_update(void *state, const struct view_context *c)
 	return err;
 }
 
+/* Draws on lines [y, bottom) a title, the functions of both stacks, as "(kernel) [user] <JIT> {mark where frames are missing}",
+ * and the thread's wakers. */
+static void draw_stack(const struct view_context *c, int y, int bottom, const struct waiter *w)
+{
+	const char *title = w->now ? "where it is, innermost first: (kernel) [user] <JIT>" : "its longest block";
+	struct stack_walk walk;
+	char text[512];
+	int x = 0;
+
+	paint_format(c->paint, y++, 0, ROLE_TITLE, "%-*s", c->paint->width, title);
+	wakers_text(&w->wakers, c->tick, &c->host->source, text, sizeof(text));
+	paint_format(c->paint, --bottom, 0, ROLE_DIM, "woken by  %s", text);
+	stack_walk(&walk, &c->host->source, &w->at, WALK_INNERMOST | WALK_MARKS);
+	while (y < bottom && stack_walk_next(&walk)) {
+		const struct symbol *symbol = walk.mark ? NULL : stack_walk_symbol(&walk);
+		const char *marks = function_marks(symbol);
+		char name[200];
+
+		function_text(name, sizeof(name), stack_walk_name(&walk), c->settings);
+		snprintf(text, sizeof(text), "%c%s%c", marks[0], name, marks[1]);
+		if (x && x + text_width(text) + 1 > c->paint->width) {
+			x = 0;
+			y++;
+		}
+		if (y < bottom)
+			x = paint_text(c->paint, y, x, c->paint->width - x, function_role(symbol), text) + 1;
+	}
+}
+
 /* Below the table: the stack of the selected thread, and its wakers. */
 static void blocked_draw(void *state, const struct view_context *c)
 {
@@ -82,8 +113,7 @@ static void blocked_draw(void *state, const struct view_context *c)
 	table_draw(&s->table, c, c->top, 0, y - c->top);
 	table_empty(&s->table, c, "no thread was in D state in these refreshes");
 	if (w)
-		stack_pane(c, y, bottom, w->now ? "where it is, innermost first: (kernel) [user] <JIT>" : "its longest block",
-			   &w->at, &w->wakers);
+		draw_stack(c, y, bottom, w);
 }
 
 static void blocked_status(void *state, const struct view_context *c, char *buf, size_t size)
