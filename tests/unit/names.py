@@ -41,8 +41,8 @@ NAMED = {
     "src/tui/view/flame/flame_source.c": "METRIC_D METRIC_RUNQ",
     "src/tui/view/irq/irq_notes.c": "METRIC_IRQ",
     "src/tui/view/latency/latency_flame.c": "HIST_RUNQ",
-    "src/tui/view/latency/subsecond_flame.c": "METRIC_D METRIC_RUN",
     "src/tui/view/latency/view_range.c": "HIST_RUNQ",
+    "src/tui/view/latency/view_subsecond.c": "METRIC_D METRIC_RUN",
     "src/tui/widget/bar.c": "METRIC_ALIVE METRIC_D METRIC_IRQ METRIC_KERNEL METRIC_RUN "
         "METRIC_RUNQ METRIC_SLEEP METRIC_STEAL METRIC_STOPPED METRIC_USER",
     "src/tui/widget/columns.c": "METRIC_MEMORY METRIC_RSS",

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "model/sample_list.h"
+#include "query/subsecond.h"
 #include "tui/screen/host.h"
 #include "tui/screen/view.h"
 #include "tui/term/paint.h"
-#include "tui/view/latency/subsecond_flame.h"
 #include "tui/widget/heatmap.h"
 #include "util/format.h"
 
@@ -197,6 +198,51 @@ static void subsecond_draw(void *state, const struct view_context *c)
 	paint_text(c->paint, y, 0, c->paint->width, h->range == HEAT_NONE ? ROLE_TEXT : ROLE_SORTED, text);
 }
 
+/* --- The flamegraph of a range: for D state the blocks, else the CPU samples that the recorder has */
+
+struct asked {
+	struct subsecond_range range;
+	enum subsecond_metric metric;
+};
+
+struct finding {
+	const struct asked *asked;
+	struct sample_list *list;
+};
+
+/* Adds the part of a sample that is in the range; a CPU sample has no length. */
+static int on_sample(void *arg, const struct stack_sample *s, uint64_t from, uint64_t until)
+{
+	struct finding *f = arg;
+	struct stack_sample part = *s;
+
+	if (s->metric != METRIC_RUN)
+		part.weight = subsecond_overlap(&f->asked->range, from, until);
+	else if (!subsecond_has(&f->asked->range, from))
+		return 0;
+	return part.weight ? sample_list_add(f->list, &part) : 0;
+}
+
+/* A block is recorded at its end, so read on to the present. */
+static int find(const void *arg, const struct view_context *c, struct sample_list *list)
+{
+	const struct asked *a = arg;
+	struct finding f = { a, list };
+	uint64_t since;
+
+	return c->host->source.recorded_samples(c->host->source.arg, c->newest, a->range.first * SEC,
+					 a->metric == SUBSECOND_D ? c->newest->boottime_ns : (a->range.last + 1) * SEC,
+					 &since, on_sample, &f);
+}
+
+/* @what: for its titles. Returns false if out of memory. */
+static bool open_flame(struct opening *o, const struct subsecond_range *r, enum subsecond_metric metric, const char *what)
+{
+	const struct asked asked = { *r, metric };
+
+	return view_flame_found(o, metric == SUBSECOND_D ? METRIC_D : METRIC_RUN, find, &asked, sizeof(asked), what);
+}
+
 /* --- Keys */
 
 static bool subsecond_act(void *state, enum action a, const struct view_context *c)
@@ -219,7 +265,7 @@ static bool subsecond_open(void *state, enum action a, const struct view_context
 	if (a != ACTION_FLAME || !s->map.columns)
 		return a == ACTION_FLAME;
 	when_text(&r, c, what, sizeof(what));
-	return subsecond_flame(o, &r, s->metric, what);
+	return open_flame(o, &r, s->metric, what);
 }
 
 static bool subsecond_selected_time(void *state, const struct view_context *c, uint64_t *from, uint64_t *to)
