@@ -249,6 +249,24 @@ const struct row *screen_selected(struct screen *s)
 	return p->view->selected && s->shown ? p->view->selected(p->state) : NULL;
 }
 
+/* cgroup -> its processes -> their threads -> the detail of one -> its flamegraph */
+bool open_row(enum action a, const struct row *r, struct opening *o)
+{
+	if (a == ACTION_FLAME)
+		o->view = VIEW_FLAME;
+	else if (!r || (a != ACTION_ENTER && a != ACTION_DETAIL))
+		return false;
+	else if (a == ACTION_DETAIL || r->kind == ROW_THREAD)
+		o->view = VIEW_DETAIL;
+	else
+		o->view = VIEW_THREADS;
+	if (o->view == VIEW_THREADS && r->kind == ROW_CGROUP)
+		o->init = view_threads_processes;
+	o->within = subject_of(r);
+	subject_name(&o->within, r, o->name, sizeof(o->name));
+	return true;
+}
+
 /* A flamegraph without a selected row is that of the open view, whose subject may be gone. */
 static bool open_here(const struct open_view *from, enum action a, const struct row *r, struct opening *o)
 {
