@@ -11,7 +11,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "app/check_facts.h"
 #include "app/clocksource.h"
 #include "app/roles.h"
 #include "collect/probe.h"
@@ -162,19 +161,6 @@ int check_rights(void)
 	return -EPERM;
 }
 
-const struct clocksource *check_kernel_clock(void)
-{
-	static struct clocksource clock;
-
-	clocksource_read(&clock);
-	return &clock;
-}
-
-int check_clock(bool force)
-{
-	return clocksource_check(check_kernel_clock(), force);
-}
-
 /* The BPF programs, their maps, and sockets of helpers: up to 130 were open while a detail was shown, a trace was saved, and the
  * config and a log were written. Each online CPU has three samplers, an event and a link each, and a ring. */
 #define FILES_NEEDED 140
@@ -234,17 +220,16 @@ void check_scheduler(char *buf, size_t size)
 void check_health(struct health *h)
 {
 	struct utsname uts;
-	char mode[32], call[32], clock[80], scheduler[200];
+	char mode[32], call[32], scheduler[200];
 	uint64_t refused = calls_refused(call, sizeof(call));
-	const struct clocksource *source = check_kernel_clock();
+	const struct clocksource *source = clocksource_now();
 
 	uname(&uts);
 	check_lockdown(mode, sizeof(mode));
 	health_add(h, "Kernel", "release", HEALTH_FACT, "%s", uts.release);
 	health_add(h, "Kernel", "lockdown", strcmp(mode, "confidentiality") ? HEALTH_FACT : HEALTH_DEGRADED,
 		   "%s", mode);
-	clocksource_text(source, clock, sizeof(clock));
-	health_add(h, "Kernel", "clock", source->counter ? HEALTH_FACT : HEALTH_DEGRADED, "%s%s", clock,
+	health_add(h, "Kernel", "clock", source->counter ? HEALTH_FACT : HEALTH_DEGRADED, "%s%s", source->text,
 		   source->counter ? "" : ": it slows down every switch");
 	check_scheduler(scheduler, sizeof(scheduler));
 	health_add(h, "Kernel", "scheduler", HEALTH_FACT, "%s", scheduler);

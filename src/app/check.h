@@ -3,6 +3,7 @@
 #define SYSTOP_APP_CHECK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "util/fail.h"
 
@@ -14,9 +15,6 @@ int check_setuid(void);
  * after fail(), which names what is missing and how to get it. */
 int check_rights(void);
 int check_kernel(void);
-
-/* check_clock - checks that the kernel's clock is fast to read, or @force. 0, or -EOPNOTSUPP after fail(). */
-int check_clock(bool force);
 
 /* check_files - raises the limit of open files to the highest allowed value. 0, or -EMFILE after fail(): that is below systop's
  * needs. */
@@ -40,5 +38,18 @@ struct health;
 
 /* check_health - kernel, lockdown and capabilities, for the health page. */
 void check_health(struct health *h);
+
+/* --- For check_report.c: what check.c knows about this host */
+
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
+
+/* check_right - the name of capability @i that systop needs, or a helper uses if it is there, what for, and whether this
+ * process has it. NULL: no more. */
+const char *check_right(size_t i, bool *is_needed, const char **what, bool *held);
+
+/* check_lockdown - "none", "integrity", "confidentiality".
+ * check_scheduler - which scheduler runs, and the consequence. */
+void check_lockdown(char *buf, size_t size);
+void check_scheduler(char *buf, size_t size);
 
 #endif

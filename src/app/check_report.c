@@ -9,7 +9,6 @@
 
 #include "config.h"
 
-#include "app/check_facts.h"
 #include "app/clocksource.h"
 #include "app/namespaces.h"
 #include "app/options.h"
@@ -94,8 +93,8 @@ static void add_kernel(struct checks *c, const struct utsname *uts)
 /* Settings of this host that make systop slower or hide something. */
 static void add_settings(struct checks *c)
 {
-	char mode[64], paranoid[64], clock[80], scheduler[200];
-	const struct clocksource *source = check_kernel_clock();
+	char mode[64], paranoid[64], scheduler[200];
+	const struct clocksource *source = clocksource_now();
 	bool locked;
 	int err, symbols;
 
@@ -122,8 +121,7 @@ static void add_settings(struct checks *c)
 		check_fix(c, "sudo systop, or: sysctl kernel.kptr_restrict=1");
 	}
 	file_close(&symbols);
-	clocksource_text(source, clock, sizeof(clock));
-	check_add(c, "clock", source->counter ? CHECK_YES : CHECK_NO, source->counter ? "ok" : "slow", "%s", clock);
+	check_add(c, "clock", source->counter ? CHECK_YES : CHECK_NO, source->counter ? "ok" : "slow", "%s", source->text);
 	if (!source->counter)
 		check_reason(c, "it slows down every switch");
 	check_scheduler(scheduler, sizeof(scheduler));
@@ -197,7 +195,7 @@ static void add_steps(struct checks *c, const struct options *o, struct failure 
 			continue;
 		}
 		err = i == 0 ? namespaces_check(NULL, 0) : i == 1 ? check_rights() : i == 2 ? check_kernel() :
-		      i == 3 ? check_clock(o->force) : i == 4 ? check_files() : try_programs(c, o);
+		      i == 3 ? clocksource_check(o->force) : i == 4 ? check_files() : try_programs(c, o);
 		if (err)
 			c->status = failure_take(first);
 		line = check_add(c, steps[i], err ? CHECK_NO : CHECK_YES, NULL, "%s", err && first->what ? first->what : "");

@@ -60,35 +60,30 @@ static double measure(void)
 	return fine > coarse ? (double)(fine - coarse) / READS : 0;
 }
 
-void clocksource_read(struct clocksource *c)
+const struct clocksource *clocksource_now(void)
 {
-	char line[32], name[sizeof(c->name)];
+	static struct clocksource c;
+	char line[32], name[sizeof(c.name)];
+	double ns;
 
 	file_line(line, sizeof(line), CURRENT);
 	text_safe(name, sizeof(name), *line ? line : "-", sizeof(line));
-	if (!strcmp(name, c->name))
-		return;
-	snprintf(c->name, sizeof(c->name), "%s", name);
-	c->counter = is_counter(c->name);
-	c->read_ns = measure();
+	if (!strcmp(name, c.name))
+		return &c;
+	ns = measure();
+	snprintf(c.name, sizeof(c.name), "%s", name);
+	snprintf(c.text, sizeof(c.text), ns < 1000 ? "%s, %.0f ns a read" : "%s, %.1f us a read", name, ns < 1000 ? ns : ns / 1e3);
+	c.counter = is_counter(name);
+	return &c;
 }
 
-void clocksource_text(const struct clocksource *c, char *buf, size_t size)
+int clocksource_check(bool force)
 {
-	if (c->read_ns < 1000)
-		snprintf(buf, size, "%s, %.0f ns a read", c->name, c->read_ns);
-	else
-		snprintf(buf, size, "%s, %.1f us a read", c->name, c->read_ns / 1e3);
-}
-
-int clocksource_check(const struct clocksource *c, bool force)
-{
-	char text[80];
+	const struct clocksource *c = clocksource_now();
 
 	if (c->counter || force)
 		return 0;
-	clocksource_text(c, text, sizeof(text));
-	fail(-EOPNOTSUPP, EXIT_STATUS_KERNEL, "the kernel's clock is %s, at every thread switch", text);
+	fail(-EOPNOTSUPP, EXIT_STATUS_KERNEL, "the kernel's clock is %s, at every thread switch", c->text);
 	fail_why("it is a device that CPUs wait for, with the runqueue locked");
 	fail_fix("systop --force    # or boot with clocksource=tsc tsc=reliable");
 	return -EOPNOTSUPP;

@@ -3,22 +3,18 @@
 #define SYSTOP_APP_CLOCKSOURCE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* The clock that the kernel reads for its times, as does every BPF program at every event. */
 struct clocksource {
-	char name[32];  /* "tsc", from /sys; "-": not known; fit for a terminal */
-	double read_ns; /* measured: the minimum over several reads */
-	bool counter;   /* a counter of the CPU, or not known: cheap to read, and CPUs do not wait for each other */
+	char name[32]; /* "tsc", from /sys; "-": not known; fit for a terminal */
+	char text[80]; /* "hpet, 1.3 us a read": measured, the minimum over several reads */
+	bool counter;  /* a counter of the CPU, or not known: cheap to read, and CPUs do not wait for each other */
 };
 
-/* clocksource_read - @c: all zero, or read before; measured again only if the kernel has taken another clock, which takes about
- * 2 ms if that is slow.
- * clocksource_text - "hpet, 1.3 us a read". */
-void clocksource_read(struct clocksource *c);
-void clocksource_text(const struct clocksource *c, char *buf, size_t size);
+/* clocksource_now - measured again only if the kernel has taken another clock, which takes about 2 ms if that is slow. */
+const struct clocksource *clocksource_now(void);
 
 /* clocksource_check - refuses a slow clock, unless @force. 0, or -EOPNOTSUPP after fail(). */
-int clocksource_check(const struct clocksource *c, bool force);
+int clocksource_check(bool force);
 
 #endif

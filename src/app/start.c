@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include "app/check.h"
+#include "app/clocksource.h"
 #include "app/complain.h"
 #include "app/log.h"
 #include "app/namespaces.h"
@@ -281,7 +282,7 @@ int start(struct systop *s)
 	if (next(err, "check the kernel and its types"))
 		err = check_kernel();
 	if (next(err, "measure the kernel's clock"))
-		err = check_clock(s->options.force);
+		err = clocksource_check(s->options.force);
 	if (next(err, "raise the limit of open files"))
 		err = check_files();
 	if (!err && s->options.output == OUTPUT_SCREEN)
