@@ -16,7 +16,7 @@
 #include "collect/load.h"
 #include "collect/probe.h"
 #include "collect/samplers.h"
-#include "export/json/json_check.h"
+#include "export/json/json.h"
 #include "model/check.h"
 #include "proc/cgroup.h"
 #include "proc/hierarchy.h"

@@ -11,7 +11,6 @@
 #include "app/options.h"
 #include "collect/load.h"
 #include "export/json/json.h"
-#include "export/json/json_check.h"
 #include "model/metric.h"
 #include "proc/hierarchy.h"
 #include "proc/mounts.h"

@@ -7,11 +7,11 @@
 #include <time.h>
 
 #include "export/exporter.h"
-#include "export/json/json_owner.h"
 #include "export/json/json_text.h"
 #include "export/json/json_waits.h"
 #include "export/redact.h"
 #include "model/loss_names.h"
+#include "model/owner.h"
 #include "model/sample.h"
 #include "model/tick.h"
 #include "model/wait.h"
@@ -128,6 +128,24 @@ static void put_cmdline(struct json *j, const struct cmdline *c)
 	json_boolean(j, "cmdline_cut", c->cut);
 }
 
+const struct json_owner_property json_owner_properties[] = {
+	{ "container", "name of its container, or the first 12 characters of the id while that is all that is known",
+	  owner_container },
+	{ "pod", "namespace/name of its pod, or its UID", owner_pod },
+	{ "unit", "its systemd unit: its own or that of the nearest cgroup above it", owner_unit },
+	{ NULL, NULL, NULL },
+};
+
+static void put_owner(struct json *j, const struct cgroup *c)
+{
+	for (const struct json_owner_property *p = json_owner_properties; p->name; p++) {
+		const char *text = p->text(c);
+		char hashed[512];
+
+		json_foreign(j, p->name, text ? redact_path(j->redact, text, hashed, sizeof(hashed)) : NULL);
+	}
+}
+
 static void put_process(struct json *j, const struct row *r)
 {
 	json_open(j, NULL, '{');
@@ -135,7 +153,7 @@ static void put_process(struct json *j, const struct row *r)
 	put_cmdline(j, r->process->cmdline);
 	json_process_comm(j, r->process);
 	json_path(j, "cgroup", r->cgroup);
-	json_owner(j, r->cgroup);
+	put_owner(j, r->cgroup);
 	json_int(j, "threads", r->nr_threads);
 	put_values(j, r, r->values, LEVEL_OF_PROCESSES);
 	json_number(j, "cpu_time_ns", r->process->cpu_ns);
@@ -148,7 +166,7 @@ static void put_cgroup(struct json *j, const struct row *r)
 	json_open(j, NULL, '{');
 	json_number(j, "id", r->cgroup->id);
 	json_path(j, "path", r->cgroup);
-	json_owner(j, r->cgroup);
+	put_owner(j, r->cgroup);
 	json_int(j, "threads", r->nr_threads);
 	put_values(j, r, r->values, LEVEL_OF_CGROUPS);
 	json_open(j, "own", '{');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "export/json/json_check.h"
+#include "export/json/json.h"
 
 #include <errno.h>
 #include <stdlib.h>

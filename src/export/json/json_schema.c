@@ -5,7 +5,6 @@
 #include <json-c/json.h>
 #include <string.h>
 
-#include "export/json/json_owner.h"
 #include "model/loss_names.h"
 #include "model/sample.h"
 #include "model/tick.h"
