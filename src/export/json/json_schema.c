@@ -231,39 +231,34 @@ static struct json_object *self_schema(void)
 	return o;
 }
 
+/* Of a weight; @null: nothing has a stack. */
+static void quality_property(struct json_object *of, const char *what, enum metric_id m, bool null, const char *help)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%s", what, metric_suffix(m));
+	property(of, name, node("integer", null, help));
+}
+
 static struct json_object *stacks_schema(void)
 {
-	static const struct {
-		const char *name, *help;
-		bool null;
-	} of[] = {
-		{ "total", "of all threads, and of idle CPUs in interrupts", false },
-		{ "stacks", "the part with a stack; the rest has none: the block was too short, the budget was used up, there was no room, or the thread slept all the time", false },
-		{ "unwound", "the part whose stacks reach a root; null: nothing has a stack", true },
-		{ "functions", "each stack's weight times the share of its frames whose function is known, with or without a name; null: nothing has a stack", true },
-		{ "named", "each stack's weight times the share of its frames that have a name; null: nothing has a stack", true },
-	};
 	struct json_object *o = record("quality of stacks, by weight");
 
 	for (int place = 0; metric_weight(place) != METRIC_WALL; place++) {
 		enum metric_id m = metric_weight(place);
 		struct json_object *weight = record(NULL), *cut = record("the part of stacks that reaches no root, by the reason");
 		struct json_object *unnamed = record("the part missing from named, by reason; all except stripped and reading_debug is also missing from functions");
-		char name[32];
 
-		for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
-			snprintf(name, sizeof(name), "%s%s", of[i].name, metric_suffix(m));
-			property(weight, name, node("integer", of[i].null, of[i].help));
-		}
-		for (int i = CUT_NONE + 1; i < CUTS; i++) {
-			snprintf(name, sizeof(name), "%s%s", stack_cuts[i].key, metric_suffix(m));
-			property(cut, name, node("integer", false, stack_cuts[i].text));
-		}
+		quality_property(weight, "total", m, false, "of all threads, and of idle CPUs in interrupts");
+		quality_property(weight, "stacks", m, false, "the part with a stack; the rest has none: the block was too short, the budget was used up, there was no room, or the thread slept all the time");
+		quality_property(weight, "unwound", m, true, "the part whose stacks reach a root; null: nothing has a stack");
+		quality_property(weight, "functions", m, true, "each stack's weight times the share of its frames whose function is known, with or without a name; null: nothing has a stack");
+		quality_property(weight, "named", m, true, "each stack's weight times the share of its frames that have a name; null: nothing has a stack");
+		for (int i = CUT_NONE + 1; i < CUTS; i++)
+			quality_property(cut, stack_cuts[i].key, m, false, stack_cuts[i].text);
 		property(weight, "cut", cut);
-		for (int i = LACK_NOTHING + 1; i < LACKS; i++) {
-			snprintf(name, sizeof(name), "%s%s", stack_lacks[i].key, metric_suffix(m));
-			property(unnamed, name, node("integer", false, stack_lacks[i].text));
-		}
+		for (int i = LACK_NOTHING + 1; i < LACKS; i++)
+			quality_property(unnamed, stack_lacks[i].key, m, false, stack_lacks[i].text);
 		property(weight, "unnamed", unnamed);
 		property(o, metrics[m].weight.name, weight);
 	}
