@@ -214,13 +214,7 @@ static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	case ACTION_OPTIONS:
 		open_menu(s, a == ACTION_OPTIONS ? &menu_options : &menu_sort);
 		break;
-	case ACTION_SORT_RUN:
-	case ACTION_SORT_MAX:
-	case ACTION_SORT_P99:
-	case ACTION_SORT_D:
-	case ACTION_SORT_TIME:
-	case ACTION_SORT_MEMORY:
-	case ACTION_SORT_ID:
+	case ACTION_SORT_RUN ... ACTION_SORT_ID:
 		s->settings.sorting.by = sorted_by[a];
 		s->settings.sorting.inverted = false;
 		break;

@@ -252,9 +252,7 @@ static void change_frequency(const struct view_context *c, int by)
 /* After a change of metric, merging or direction the boxes have nothing in common with the old ones. */
 static void start_over(struct flame_view *s)
 {
-	s->tree = TREE_MAIN;
-	s->zoomed = s->selected = 0;
-	s->scrolled = 0;
+	show_mode(s, s->mode);
 	s->compares = false;
 	s->base_seq = 0;
 }
@@ -293,14 +291,7 @@ static bool flame_act(void *state, enum action a, const struct view_context *c)
 	if (act_on_options(s, a) || (s->mode == MODE_FUNCTIONS && table_act(&s->functions, a, c)))
 		return true;
 	switch (a) {
-	case ACTION_DOWN:
-	case ACTION_UP:
-	case ACTION_PAGE_DOWN:
-	case ACTION_PAGE_UP:
-	case ACTION_HALF_DOWN:
-	case ACTION_HALF_UP:
-	case ACTION_FIRST:
-	case ACTION_LAST:
+	case ACTION_DOWN ... ACTION_LAST:
 	case ACTION_FLAME_LEFT:
 	case ACTION_FLAME_RIGHT:
 		if (s->mode != MODE_FUNCTIONS)
