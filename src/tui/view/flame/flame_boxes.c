@@ -16,12 +16,6 @@
 /* Smaller changes of a share are noise. */
 #define CHANGE_MIN 0.005
 
-/* Where boxes are placed. */
-struct area {
-	enum flame_tree tree;
-	int step; /* lines from a box to its children: 1, or -1 for callers */
-};
-
 void flame_root_name(const struct view_context *c, char *buf, size_t size)
 {
 	const struct row *r = subject_row(&c->within, c->tick);
@@ -96,10 +90,10 @@ static void add_box(struct flame_view *s, struct box b)
 	VEC_PUSH(s->boxes, s->nr_boxes, s->boxes_room, b);
 }
 
-/* Places @node's children in @width cells from @x on; all that are narrower than a cell share one box. */
-static void place_children(struct flame_view *s, const struct area *a, int node, int y, int x, int width)
+/* Places @node's children in @width cells from @x on, callers above it; all that are narrower than a cell share one box. */
+static void place_children(struct flame_view *s, enum flame_tree tree, int node, int y, int x, int width)
 {
-	const struct calltree *f = &s->flames[a->tree];
+	const struct calltree *f = &s->flames[tree];
 	uint64_t done = 0, all = f->nodes[node].total;
 	int end = x + width;
 
@@ -111,11 +105,11 @@ static void place_children(struct flame_view *s, const struct area *a, int node,
 		if (to <= from) {
 			/* All that follow are lighter. */
 			if (from < end)
-				add_box(s, (struct box){ -1, a->tree, y, from, 1 });
+				add_box(s, (struct box){ -1, tree, y, from, 1 });
 			return;
 		}
-		add_box(s, (struct box){ child, a->tree, y, from, to - from });
-		place_children(s, a, child, y + a->step, from, to - from);
+		add_box(s, (struct box){ child, tree, y, from, to - from });
+		place_children(s, tree, child, tree == TREE_CALLERS ? y - 1 : y + 1, from, to - from);
 		done += total;
 	}
 }
@@ -153,22 +147,20 @@ static void draw_boxes(struct flame_view *s, const struct view_context *c, int t
 
 void flame_draw_tree(struct flame_view *s, const struct view_context *c, int top, int bottom, int left)
 {
-	struct area a = { TREE_MAIN, 1 };
 	int root = flame_at(&s->flames[TREE_MAIN], s->zoomed), width = c->paint->width - left;
 
 	add_box(s, (struct box){ root, TREE_MAIN, top, left, width });
-	place_children(s, &a, root, top + 1, left, width);
+	place_children(s, TREE_MAIN, root, top + 1, left, width);
 	draw_boxes(s, c, top, bottom);
 }
 
 void flame_draw_sandwich(struct flame_view *s, const struct view_context *c, int top, int bottom, int left)
 {
-	struct area callees = { TREE_MAIN, 1 }, callers = { TREE_CALLERS, -1 };
 	int middle = top + (bottom - top) / 2, width = c->paint->width - left;
 
 	add_box(s, (struct box){ 0, TREE_MAIN, middle, left, width });
-	place_children(s, &callees, 0, middle + 1, left, width);
+	place_children(s, TREE_MAIN, 0, middle + 1, left, width);
 	if (s->flames[TREE_CALLERS].nr)
-		place_children(s, &callers, 0, middle - 1, left, width);
+		place_children(s, TREE_CALLERS, 0, middle - 1, left, width);
 	draw_boxes(s, c, top, bottom);
 }
