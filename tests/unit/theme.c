@@ -53,7 +53,7 @@ TEST(theme, roles_inherit)
 			      sizeof(error)), 0);
 	assert_int_equal(theme_look(&t, ROLE_USER)->fg, THEME_RGB | 0x102030);
 	assert_int_equal(theme_look(&t, ROLE_USER)->bg, 12);
-	assert_int_equal(theme_look(&t, ROLE_USER)->attributes, THEME_BOLD | THEME_ITALIC);
+	assert_int_equal(theme_look(&t, ROLE_USER)->attributes, A_BOLD | A_ITALIC);
 	assert_int_equal(theme_look(&t, ROLE_KERNEL)->fg, 200);
 	assert_int_equal(theme_look(&t, ROLE_D)->fg, THEME_DEFAULT);
 }

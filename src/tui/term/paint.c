@@ -72,18 +72,6 @@ static int terminal_color(int color)
 	return color < 16 ? color - 8 : nearest(color_rgb(color), nr); /* bright colours of a terminal with 8 */
 }
 
-static attr_t attributes(uint32_t bits)
-{
-	attr_t a = A_NORMAL;
-
-	a |= bits & THEME_BOLD ? A_BOLD : 0;
-	a |= bits & THEME_DIM ? A_DIM : 0;
-	a |= bits & THEME_UNDERLINE ? A_UNDERLINE : 0;
-	a |= bits & THEME_REVERSE ? A_REVERSE : 0;
-	a |= bits & THEME_ITALIC ? A_ITALIC : 0;
-	return a;
-}
-
 void paint_init(struct paint *p, WINDOW *win, int width, int height, bool unicode)
 {
 	*p = (struct paint){ .win = win, .width = width, .height = height, .unicode = unicode,
@@ -95,7 +83,7 @@ void paint_theme(struct paint *p, const struct theme *t, bool color)
 	for (int r = 0; r < ROLE_COUNT; r++) {
 		const struct look *l = theme_look(t, r);
 
-		p->roles[r] = attributes(l->attributes);
+		p->roles[r] = l->attributes;
 		if (!color || !has_colors() || (l->fg == THEME_DEFAULT && l->bg == THEME_DEFAULT))
 			continue;
 		if (init_extended_pair(r + 1, terminal_color(l->fg), terminal_color(l->bg)) == OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/term/theme.h"
 
+#include <curses.h>
 #include <errno.h>
 #include <ini.h>
 #include <stdio.h>
@@ -37,9 +38,11 @@ static const struct {
 	const char *name;
 	uint32_t bit;
 } attributes[] = {
-	{ "bold", THEME_BOLD },       { "dim", THEME_DIM },       { "underline", THEME_UNDERLINE },
-	{ "reverse", THEME_REVERSE }, { "italic", THEME_ITALIC },
+	{ "bold", A_BOLD },       { "dim", A_DIM },       { "underline", A_UNDERLINE },
+	{ "reverse", A_REVERSE }, { "italic", A_ITALIC },
 };
+
+#define NR_ATTRIBUTES (sizeof(attributes) / sizeof(attributes[0]))
 
 struct parser {
 	struct theme *theme;
@@ -104,9 +107,9 @@ static bool parse_look(const char *value, struct look *look)
 	for (; sscanf(value, " %15s%n", word, &n) == 1; value += n) {
 		size_t i = 0;
 
-		while (i < 5 && strcmp(word, attributes[i].name))
+		while (i < NR_ATTRIBUTES && strcmp(word, attributes[i].name))
 			i++;
-		if (i < 5)
+		if (i < NR_ATTRIBUTES)
 			l.attributes |= attributes[i].bit;
 		else if (!strcmp(word, "on"))
 			color = &l.bg;

@@ -58,15 +58,7 @@ enum role {
 struct look {
 	bool set;
 	int32_t fg, bg;
-	uint32_t attributes; /* enum theme_attribute bits */
-};
-
-enum theme_attribute {
-	THEME_BOLD = 1,
-	THEME_DIM = 2,
-	THEME_UNDERLINE = 4,
-	THEME_REVERSE = 8,
-	THEME_ITALIC = 16,
+	uint32_t attributes; /* of curses: A_BOLD ... */
 };
 
 /* Room for a theme's name, or the path of its file, with the NUL: a line of the config file has at most 198 characters. */
