@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "app/log.h"
-#include "tui/screen/tui.h"
+#include "tui/term/term.h"
 #include "util/sink.h"
 #include "util/text.h"
 
@@ -148,7 +148,7 @@ static void on_crash(int signal_number, siginfo_t *info, void *context)
 	if (known.crashing) /* a crash within the handler */
 		_exit(128 + signal_number);
 	known.crashing = 1;
-	tui_emergency_restore();
+	term_emergency();
 	put(&r, "systop ");
 	put(&r, known.version);
 	put(&r, " crashed: ");

@@ -396,16 +396,11 @@ static const struct loop_ops batch_ops = {
 static enum loop_verdict on_input(void *arg)
 {
 	struct systop *s = arg;
+	enum screen_verdict verdict = tui_input(s->tui);
 
-	switch (tui_input(s->tui)) {
-	case TUI_QUIT:
-		return LOOP_STOP;
-	case TUI_SUSPEND:
+	if (verdict == SCREEN_SUSPEND)
 		loop_suspend(&screen_ops, s);
-		return LOOP_GO_ON;
-	default:
-		return LOOP_GO_ON;
-	}
+	return verdict == SCREEN_QUIT ? LOOP_STOP : LOOP_GO_ON;
 }
 
 static int begin_output(struct systop *s)

@@ -33,6 +33,7 @@
 #include "sym/kallsyms.h"
 #include "sym/names.h"
 #include "tui/screen/tui.h"
+#include "tui/term/term.h"
 #include "util/fail.h"
 #include "util/hash.h"
 
@@ -286,7 +287,7 @@ int start(struct systop *s)
 	if (next(err, "raise the limit of open files"))
 		err = check_files();
 	if (!err && s->options.output == OUTPUT_SCREEN)
-		err = tui_check();
+		err = term_check();
 	if (!err)
 		err = start_filter(&s->when, s->options.trigger);
 	if (!err)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/screen/screen.h"
 #include "tui/term/paint.h"
 #include "tui/term/term.h"
 #include "util/clock.h"
@@ -21,11 +20,6 @@ struct tui {
 	struct theme first, theme; /* the initial theme, and the present one */
 	bool color, mouse;
 };
-
-int tui_check(void)
-{
-	return term_check();
-}
 
 /* NO_COLOR is respected unless the user's settings override it (no-color.org). */
 static bool wants_color(enum when color)
@@ -151,8 +145,9 @@ static void mouse_event(struct tui *t)
 		     e.y, e.x, clock_ns(CLOCK_MONOTONIC));
 }
 
-enum tui_verdict tui_input(struct tui *t)
+enum screen_verdict tui_input(struct tui *t)
 {
+	enum screen_verdict verdict;
 	bool acted = false;
 	wint_t key;
 	int kind;
@@ -167,21 +162,15 @@ enum tui_verdict tui_input(struct tui *t)
 			mouse_event(t);
 			continue;
 		}
-		switch (screen_key(t->screen, key, is_code, clock_ns(CLOCK_MONOTONIC))) {
-		case SCREEN_QUIT:
-			return TUI_QUIT;
-		case SCREEN_SUSPEND:
-			return TUI_SUSPEND;
-		case SCREEN_REDRAW:
+		verdict = screen_key(t->screen, key, is_code, clock_ns(CLOCK_MONOTONIC));
+		if (verdict == SCREEN_REDRAW)
 			clearok(curscr, TRUE);
-			break;
-		case SCREEN_GO_ON:
-			break;
-		}
+		else if (verdict != SCREEN_GO_ON)
+			return verdict;
 	}
 	if (acted) /* a refresh asks for keys, too: it draws anyway */
 		tui_draw(t);
-	return TUI_GO_ON;
+	return SCREEN_GO_ON;
 }
 
 void tui_resize(struct tui *t)
@@ -212,9 +201,4 @@ void tui_resume(struct tui *t)
 {
 	term_resume();
 	tui_resize(t);
-}
-
-void tui_emergency_restore(void)
-{
-	term_emergency();
 }

@@ -4,11 +4,10 @@
 
 #include <stdint.h>
 
-struct host;
+#include "tui/screen/screen.h"
+
 struct sink;
-struct settings;
 struct theme;
-struct tick;
 struct tui;
 
 struct tui_options {
@@ -19,11 +18,6 @@ struct tui_options {
 	struct sink *output;             /* to standard output; the caller owns it */
 	const char *notice;              /* shown until the first key, "": none */
 };
-
-enum tui_verdict { TUI_GO_ON, TUI_QUIT, TUI_SUSPEND };
-
-/* tui_check - checks that there is a terminal to draw on. 0, or -errno after fail(). */
-int tui_check(void);
 
 /* tui_open - takes over the terminal. NULL after fail(). The main loop handles signals: it calls tui_resize() for
  * SIGWINCH, tui_suspend() for SIGTSTP and tui_resume() for SIGCONT. */
@@ -44,8 +38,8 @@ void tui_late(struct tui *t);
 /* tui_notice - shows a line in the footer until the next key; @fmt's arguments are fit for a terminal. */
 void tui_notice(struct tui *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* tui_input - handles all pending keys; never blocks. */
-enum tui_verdict tui_input(struct tui *t);
+/* tui_input - handles all pending keys; never blocks. Returns SCREEN_QUIT, SCREEN_SUSPEND or SCREEN_GO_ON. */
+enum screen_verdict tui_input(struct tui *t);
 
 /* tui_delay - ns between refreshes, by the settings as they are now. */
 uint64_t tui_delay(const struct tui *t);
@@ -56,8 +50,5 @@ void tui_output(struct tui *t);
 void tui_resize(struct tui *t);
 void tui_suspend(struct tui *t);
 void tui_resume(struct tui *t);
-
-/* tui_emergency_restore - restores the terminal from a handler of a fatal signal. */
-void tui_emergency_restore(void);
 
 #endif
