@@ -42,6 +42,15 @@ void irq_bursts_add(struct irq_bursts *b, const struct irq_burst *one)
 	b->at[at] = *one;
 }
 
+int irq_bursts_name(const struct tick *any, struct irq_bursts *b)
+{
+	struct interrupted_who *who[IRQ_BURSTS];
+
+	for (int i = 0; i < b->nr; i++)
+		who[i] = &b->at[i].who;
+	return interrupted_who_find(any, who, b->nr);
+}
+
 void irq_history_bursts(const struct tick *t, int source, struct irq_bursts *b)
 {
 	for (uint64_t seq = irq_history_first(t); seq <= t->seq; seq++) {

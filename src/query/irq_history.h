@@ -27,6 +27,9 @@ struct irq_bursts {
 /* irq_bursts_add - adds @one if it is among the longest. */
 void irq_bursts_add(struct irq_bursts *b, const struct irq_burst *one);
 
+/* irq_bursts_name - as interrupted_who_find(): without memory the threads only have numbers. */
+int irq_bursts_name(const struct tick *any, struct irq_bursts *b);
+
 #define IRQ_ALL (-1)
 
 /* irq_history_since - start of the oldest refresh, CLOCK_BOOTTIME ns.

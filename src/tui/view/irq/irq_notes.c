@@ -62,15 +62,6 @@ const char *irq_burst_text(const struct tick *t, const struct host *host, const 
 	return buf;
 }
 
-static void find_names(const struct tick *t, struct irq_bursts *b)
-{
-	struct interrupted_who *who[IRQ_BURSTS];
-
-	for (int i = 0; i < b->nr; i++)
-		who[i] = &b->at[i].who;
-	interrupted_who_find(t, who, b->nr); /* without memory they only have numbers */
-}
-
 /* The longest interrupt of all sources. */
 static void note_worst(struct notes *n)
 {
@@ -83,7 +74,7 @@ static void note_worst(struct notes *n)
 	if (!b.nr)
 		return;
 	b.nr = 1;
-	find_names(t, &b);
+	irq_bursts_name(t, &b);
 	irq_ago_text(t, b.at[0].who.at, ago, sizeof(ago));
 	interrupted_who_text(&b.at[0].who, &n->c->host->source, who, sizeof(who));
 	snprintf(text, sizeof(text), "worst in %s: %s %s at %s on CPU %d, during %s ",
@@ -157,7 +148,7 @@ static void note_gaps(struct notes *n, int most)
 						   : "interrupts were off, or a hypervisor took the CPU";
 
 	irq_history_gaps(t, &b);
-	find_names(t, &b);
+	irq_bursts_name(t, &b);
 	for (int i = 0; i < b.nr && i < most; i++) {
 		char ago[24], who[96];
 
@@ -198,7 +189,7 @@ static void note_starved(struct notes *n, int most)
 
 	if (irq_history_starved(t, &b))
 		return;
-	find_names(t, &b);
+	irq_bursts_name(t, &b);
 	for (int i = 0; i < b.nr && i < most; i++) {
 		char ago[24], behind[128];
 
@@ -215,7 +206,7 @@ static void note_selected(struct notes *n, const struct irq_source *source)
 	char text[256];
 
 	irq_history_bursts(n->c->tick, source->index, &b);
-	find_names(n->c->tick, &b);
+	irq_bursts_name(n->c->tick, &b);
 	if (b.nr)
 		note(n, ROLE_TITLE, IRQ_BURST_TITLE "   (%s, the longest of each refresh)", source->name);
 	for (int i = 0; i < b.nr; i++)

@@ -43,7 +43,6 @@ static bool is_due(const struct irq_source_view *s, const struct view_context *c
 
 static int read_victims(struct irq_source_view *s, const struct view_context *c)
 {
-	struct interrupted_who *who[IRQ_BURSTS];
 	int err;
 
 	s->again = false;
@@ -54,9 +53,7 @@ static int read_victims(struct irq_source_view *s, const struct view_context *c)
 	if (err || s->bursts.nr)
 		return err;
 	irq_history_bursts(c->tick, s->source->index, &s->bursts);
-	for (int i = 0; i < s->bursts.nr; i++)
-		who[i] = &s->bursts.at[i].who;
-	return interrupted_who_find(c->tick, who, s->bursts.nr);
+	return irq_bursts_name(c->tick, &s->bursts);
 }
 
 static int source_update(void *state, const struct view_context *c)
