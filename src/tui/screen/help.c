@@ -17,6 +17,13 @@ static int title(const struct paint *p, int y, const char *text)
 	return y + 1;
 }
 
+/* A name and what it means. Returns the next line. */
+static int item(const struct paint *p, int y, const char *name, const char *help)
+{
+	paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, name);
+	return paint_wrapped(p, y, KEYS_WIDTH + 2, help);
+}
+
 /* The groups of keys, in order. Those of one kind of view come before the rest of HERE where they apply. */
 enum group { GROUP_HERE, GROUP_MOVE, GROUP_VIEWS, GROUP_TABLES, GROUP_FLAME, GROUP_LATENCY, GROUP_OTHERS, GROUP_TIME, GROUP_SAVE,
 	     GROUP_SYSTOP, GROUP_COUNT };
@@ -77,14 +84,6 @@ static bool of_views(enum group g)
 	return g >= GROUP_TABLES && g <= GROUP_OTHERS;
 }
 
-static int draw_keys(const struct paint *p, int y, const struct keymap *keymap, enum action a)
-{
-	if (!*keymap->keys[a])
-		return y;
-	paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, keymap->keys[a]);
-	return paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, actions[a].help);
-}
-
 /* @places: where the help was requested. */
 static int draw_group(const struct paint *p, int y, const struct keymap *keymap, enum group g, int places)
 {
@@ -100,7 +99,8 @@ static int draw_group(const struct paint *p, int y, const struct keymap *keymap,
 		if (!titled)
 			y = title(p, y + !!y, group_titles[g]);
 		titled = true;
-		y = draw_keys(p, y, keymap, a);
+		if (*keymap->keys[a])
+			y = item(p, y, keymap->keys[a], actions[a].help);
 	}
 	return y;
 }
@@ -108,10 +108,8 @@ static int draw_group(const struct paint *p, int y, const struct keymap *keymap,
 static int draw_absent(const struct paint *p, int y)
 {
 	y = title(p, y + 1, "Keys of htop that are others here");
-	for (const struct absent *k = htop_absent; k->keys; k++) {
-		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, k->keys);
-		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, k->why);
-	}
+	for (const struct absent *k = htop_absent; k->keys; k++)
+		y = item(p, y, k->keys, k->why);
 	return y;
 }
 
@@ -127,16 +125,12 @@ int help_draw(const struct paint *p, const struct keymap *keymap, int places, bo
 	for (enum column_id id = 0; id < COLUMN_COUNT; id++) {
 		struct column_info info = column_info(id);
 
-		if (id < COLUMN_METRICS && !info.drop)
-			continue;
-		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, info.title);
-		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, info.help);
+		if (id >= COLUMN_METRICS || info.drop)
+			y = item(p, y, info.title, info.help);
 	}
 	y = title(p, y + 1, "Filter");
-	for (const struct filter_word *w = filter_words; w->form; w++) {
-		paint_text(p, y, 1, KEYS_WIDTH, ROLE_TEXT, w->form);
-		y = paint_wrapped(p, y, KEYS_WIDTH + 2, ROLE_TEXT, w->help);
-	}
+	for (const struct filter_word *w = filter_words; w->form; w++)
+		y = item(p, y, w->form, w->help);
 	return y;
 }
 
@@ -174,7 +168,7 @@ int health_draw(const struct paint *p, const struct health *h)
 		paint_text(p, y, width + 2, p->width, roles[l->verdict], words[l->verdict]);
 		x = width + 2 + (*words[l->verdict] ? (int)strlen(words[l->verdict]) + 1 : 0);
 		if (*l->text)
-			y = paint_wrapped(p, y, x, ROLE_TEXT, l->text);
+			y = paint_wrapped(p, y, x, l->text);
 		else
 			y++;
 	}

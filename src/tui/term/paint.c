@@ -170,7 +170,7 @@ int paint_format(const struct paint *p, int y, int x, enum role role, const char
 	return paint_text(p, y, x, p->width, role, text);
 }
 
-int paint_wrapped(const struct paint *p, int y, int x, enum role role, const char *text)
+int paint_wrapped(const struct paint *p, int y, int x, const char *text)
 {
 	char line[1024];
 
@@ -187,7 +187,7 @@ int paint_wrapped(const struct paint *p, int y, int x, enum role role, const cha
 		if (text[len] && !len)
 			len = next;
 		snprintf(line, sizeof(line), "%.*s", text[len] ? len : next, text);
-		paint_text(p, y++, x, p->width, role, line);
+		paint_text(p, y++, x, p->width, ROLE_TEXT, line);
 		text += text[len] ? len : next;
 		text += strspn(text, " ");
 	}

@@ -39,7 +39,7 @@ int paint_format(const struct paint *p, int y, int x, enum role role, const char
 	__attribute__((format(printf, 5, 6)));
 
 /* paint_wrapped - draws words on as many lines as needed, each from column @x on. Returns the next line. */
-int paint_wrapped(const struct paint *p, int y, int x, enum role role, const char *text);
+int paint_wrapped(const struct paint *p, int y, int x, const char *text);
 
 /* paint_eighths - one cell, filled from the bottom to @eighths / 8: part of a small chart. */
 int paint_eighths(const struct paint *p, int y, int x, enum role role, int eighths);

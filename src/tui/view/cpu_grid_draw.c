@@ -228,5 +228,5 @@ void grid_about(struct cpu_grid *g, const struct view_context *c, const struct p
 	snprintf(text, sizeof(text), "CPU %d%s; RUN %s %%, IRQ %s %%, STL %s %%, runqueue %u, clock %s, %s", v->cpu,
 		 place, SHARE_TEXT(v->run_ns, cpu_interval(v)), SHARE_TEXT(cpu_irq(v), cpu_interval(v)),
 		 SHARE_TEXT(v->steal_ns, cpu_interval(v)), v->queued, clock, who);
-	paint_wrapped(p, y, 0, ROLE_TEXT, text);
+	paint_wrapped(p, y, 0, text);
 }

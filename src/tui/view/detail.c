@@ -68,7 +68,7 @@ static void parent_text(const struct detail *d, pid_t ppid, char *buf, size_t si
 static int fact(const struct paint *p, int y, const char *title, const char *text)
 {
 	paint_format(p, y, 0, ROLE_DIM, "%-9s ", title);
-	return paint_wrapped(p, y, 10, ROLE_TEXT, text); /* also if the title is off the page */
+	return paint_wrapped(p, y, 10, text); /* also if the title is off the page */
 }
 
 static int owner_fact(const struct paint *p, int y, const char *title, const char *raw, const char *more)

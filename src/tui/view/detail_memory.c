@@ -79,7 +79,7 @@ static int cgroup_pressure(const struct detail *d, const struct paint *p, int y,
 	if (!used)
 		return y;
 	snprintf(text + used, sizeof(text) - used, " %%");
-	return paint_wrapped(p, y, 0, ROLE_TEXT, text);
+	return paint_wrapped(p, y, 0, text);
 }
 
 static int cgroup_memory(const struct detail *d, const struct paint *p, int y, const struct memory_facts *facts)

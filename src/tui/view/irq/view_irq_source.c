@@ -81,7 +81,7 @@ static int draw_now(const struct irq_source_view *s, const struct view_context *
 		 VALUE_TEXT(UNIT_RATE, v->count, c->tick->interval_ns), NS_TEXT(v->count ? v->ns / v->count : VALUE_NA),
 		 ABOUT_TEXT(hist_quantile(&v->hist, id, 0.5, v->max_ns)), ABOUT_TEXT(hist_quantile(&v->hist, id, 0.99, v->max_ns)),
 		 NS_TEXT(v->count ? v->max_ns : VALUE_NA));
-	y = paint_wrapped(p, y, 0, ROLE_TEXT, text);
+	y = paint_wrapped(p, y, 0, text);
 	most = irq_history_time(c->tick, s->source->index, width, ns);
 	paint_text(p, y, 0, p->width, ROLE_DIM, "past");
 	for (int i = 0; i < width; i++)
