@@ -148,3 +148,10 @@ uint64_t subject_key(const struct subject *s)
 	/* The highest bit of a cgroup's id is the hierarchy. */
 	return (((s->start_ns << 20 ^ s->id) * 4 + s->kind) ^ s->id >> 63 << 62) | 1ULL << 63;
 }
+
+uint64_t row_key(const void *row)
+{
+	const struct subject s = subject_of(row);
+
+	return subject_key(&s);
+}

@@ -35,4 +35,7 @@ void subject_name(const struct subject *s, const struct row *r, char *buf, size_
 /* subject_key - for a hash: equal for two subjects with a chance of 1 in 2^40. */
 uint64_t subject_key(const struct subject *s);
 
+/* row_key - of the subject of a row, or of an item whose first member is one. */
+uint64_t row_key(const void *row);
+
 #endif

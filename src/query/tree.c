@@ -12,13 +12,6 @@
 #define DEPTH_UNKNOWN (-1)
 #define DEPTH_ON_WAY (-2)
 
-static uint64_t key_of(const struct row *r)
-{
-	struct subject s = subject_of(r);
-
-	return subject_key(&s);
-}
-
 int tree_begin(struct tree *t, const struct row *rows, size_t nr)
 {
 	if (nr > t->room) {
@@ -123,7 +116,7 @@ int tree_rows(struct tree *t, item_before *before, const void *arg, tree_add *ad
 		const struct row *r = s.next[--s.nr_next];
 
 		err = add(list, r);
-		if (!map_get(&t->folded, key_of(r)))
+		if (!map_get(&t->folded, row_key(r)))
 			next_below(&s, r - t->rows, before, arg);
 	}
 	free(s.rows);
@@ -135,7 +128,7 @@ int tree_rows(struct tree *t, item_before *before, const void *arg, tree_add *ad
 void tree_name(const struct tree *t, const struct row *r, const char *name, char *buf, size_t size)
 {
 	const struct tree_node *n = &t->nodes[r - t->rows];
-	const char *mark = !n->inner ? "  " : map_get(&t->folded, key_of(r)) ? "+ " : "- ";
+	const char *mark = !n->inner ? "  " : map_get(&t->folded, row_key(r)) ? "+ " : "- ";
 
 	snprintf(buf, size, "%*s%s%s", n->depth < INDENT_MAX ? n->depth : INDENT_MAX, "", mark,
 		 name);
@@ -144,13 +137,13 @@ void tree_name(const struct tree *t, const struct row *r, const char *name, char
 void tree_fold(struct tree *t, const struct row *r)
 {
 	if (r)
-		map_put(&t->folded, key_of(r), t);
+		map_put(&t->folded, row_key(r), t);
 }
 
 void tree_unfold(struct tree *t, const struct row *r)
 {
 	if (r)
-		map_del(&t->folded, key_of(r));
+		map_del(&t->folded, row_key(r));
 }
 
 void tree_unfold_all(struct tree *t)

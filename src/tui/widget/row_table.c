@@ -33,13 +33,6 @@ bool row_table_wants(const struct view_context *c, const struct row *r)
 	       filter_match(c->filter, r, c->tick);
 }
 
-uint64_t row_key(const void *row)
-{
-	const struct subject s = subject_of(row);
-
-	return subject_key(&s);
-}
-
 /* --- Threads in tables of other items */
 
 bool thread_match(const void *row, const char *search)

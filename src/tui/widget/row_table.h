@@ -29,7 +29,6 @@ struct row_table {
 /* For tables of other items whose first member is the struct row of a thread: a search matches its name or its cgroup's
  * path.
  * thread_selected - see struct view, for a table that is the first member of the state. */
-uint64_t row_key(const void *row);
 bool thread_match(const void *row, const char *search);
 void thread_tid(const struct table_cell *cell, char *buf, size_t size);
 void thread_comm(const struct table_cell *cell, char *buf, size_t size);
