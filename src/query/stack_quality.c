@@ -173,7 +173,6 @@ static void add_reason(struct reasons *r, uint64_t weight, const char *text)
 static size_t put_reasons(struct reasons *r, uint64_t all, char *buf, size_t size, size_t used)
 {
 	size_t begin = used;
-	char percent[16];
 
 	for (int largest = -1; used < size; largest = -1) {
 		for (int i = 0; i < r->nr; i++)
@@ -183,7 +182,7 @@ static size_t put_reasons(struct reasons *r, uint64_t all, char *buf, size_t siz
 			break;
 		used += snprintf(buf + used, size - used, "%s%s%s %s", used > begin ? ", " : begin ? "; " : "",
 				 used > begin ? "" : r->title,
-				 stack_quality_percent(percent, sizeof(percent), r->weight[largest], all), r->text[largest]);
+				 STACK_PERCENT(r->weight[largest], all), r->text[largest]);
 		r->weight[largest] = 0;
 	}
 	return used;
@@ -231,13 +230,11 @@ const char *stack_quality_percent(char *buf, size_t size, uint64_t part, uint64_
 
 const char *stack_quality_text(const struct stack_quality *q, char *buf, size_t size, int columns)
 {
-	char unwound[16], functions[16], named[16];
-	int len;
+	const char *unwound = STACK_PERCENT(stack_quality_unwound(q), q->stacks);
+	const char *functions = STACK_PERCENT(stack_quality_functions(q), q->stacks);
+	const char *named = STACK_PERCENT(stack_quality_named(q), q->stacks);
+	int len = snprintf(buf, size, "unwound %s functions %s named %s", unwound, functions, named);
 
-	stack_quality_percent(unwound, sizeof(unwound), stack_quality_unwound(q), q->stacks);
-	stack_quality_percent(functions, sizeof(functions), stack_quality_functions(q), q->stacks);
-	stack_quality_percent(named, sizeof(named), stack_quality_named(q), q->stacks);
-	len = snprintf(buf, size, "unwound %s functions %s named %s", unwound, functions, named);
 	if (len > columns)
 		len = snprintf(buf, size, "unwound %s fn %s named %s", unwound, functions, named);
 	if (len > columns)

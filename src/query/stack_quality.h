@@ -81,6 +81,9 @@ uint64_t stack_quality_lack(const struct stack_quality *q, int lack);
  * share below 0.5% shows as 1%, and one above 99.5% as 99%. Returns @buf. */
 const char *stack_quality_percent(char *buf, size_t size, uint64_t part, uint64_t whole);
 
+/* The same as an argument, in a buffer that lives as long as the block. */
+#define STACK_PERCENT(part, whole) stack_quality_percent((char[8]){ 0 }, 8, part, whole)
+
 /* stack_quality_text - "unwound 99% functions 98% named 41%"; if that is wider than @columns, "unwound 99% fn 98% named
  * 41%" or "unwound 99% named 41%". Returns @buf. */
 const char *stack_quality_text(const struct stack_quality *q, char *buf, size_t size, int columns);

@@ -313,17 +313,14 @@ int detail_stacks(const struct detail *d, const struct paint *p, int y)
 
 	for (int i = 0; (weight = metric_weight(i)) != METRIC_WALL; i++) {
 		const struct stack_quality *q = &d->stacks[weight];
-		char unwound[16], functions[16], named[16], without[16], cut[160], lack[240];
+		char cut[160], lack[240];
 
 		if (!q->total)
 			continue;
-		stack_quality_percent(unwound, sizeof(unwound), stack_quality_unwound(q), q->stacks);
-		stack_quality_percent(functions, sizeof(functions), stack_quality_functions(q), q->stacks);
-		stack_quality_percent(named, sizeof(named), stack_quality_named(q), q->stacks);
-		stack_quality_percent(without, sizeof(without), q->total - q->stacks, q->total);
 		paint_format(p, y++, 0, ROLE_TEXT, "%-8s %7s %9s %10s %7s %10s  %s", metrics[weight].weight.title,
-			     VALUE_TEXT(metrics[weight].unit, q->total, 0), unwound, functions, named, without,
-			     stack_quality_cut_text(q, cut, sizeof(cut)));
+			     VALUE_TEXT(metrics[weight].unit, q->total, 0), STACK_PERCENT(stack_quality_unwound(q), q->stacks),
+			     STACK_PERCENT(stack_quality_functions(q), q->stacks), STACK_PERCENT(stack_quality_named(q), q->stacks),
+			     STACK_PERCENT(q->total - q->stacks, q->total), stack_quality_cut_text(q, cut, sizeof(cut)));
 		if (*stack_quality_lack_text(q, lack, sizeof(lack)))
 			paint_format(p, y++, 0, ROLE_DIM, "  %s", lack);
 	}

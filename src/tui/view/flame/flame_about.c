@@ -41,7 +41,7 @@ static double share(uint64_t part, uint64_t whole)
 void flame_draw_head(struct flame_view *s, const struct view_context *c)
 {
 	const struct stack_quality *q = &s->flames[TREE_MAIN].quality;
-	char text[64], percent[16], without[32];
+	char text[64], without[32];
 	int x = 0, room;
 
 	for (int i = 0; metric_weight(i) != METRIC_NONE; i++) {
@@ -55,8 +55,7 @@ void flame_draw_head(struct flame_view *s, const struct view_context *c)
 	}
 	*without = '\0';
 	if (q->stacks < q->total)
-		snprintf(without, sizeof(without), " no stack %s",
-			 stack_quality_percent(percent, sizeof(percent), q->total - q->stacks, q->total));
+		snprintf(without, sizeof(without), " no stack %s", STACK_PERCENT(q->total - q->stacks, q->total));
 	room = c->paint->width - x - 1;
 	stack_quality_text(q, text, sizeof(text), room - (int)strlen(without));
 	if ((int)(strlen(text) + strlen(without)) > room)
