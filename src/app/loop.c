@@ -71,11 +71,9 @@ bool loop_ending(void)
 
 void loop_suspend(const struct loop_ops *ops, void *arg)
 {
-	if (ops->suspend)
-		ops->suspend(arg);
+	ops->suspend(arg);
 	kill(getpid(), SIGSTOP);
-	if (ops->resume)
-		ops->resume(arg);
+	ops->resume(arg);
 }
 
 static int timer_set(int fd, uint64_t first_ns, uint64_t ns)
@@ -155,15 +153,13 @@ static enum loop_verdict loop_signal(struct loop *l)
 	while (read(l->signal_fd, &si, sizeof(si)) == sizeof(si)) {
 		switch (si.ssi_signo) {
 		case SIGWINCH:
-			if (l->ops->resize)
-				l->ops->resize(l->arg);
+			l->ops->resize(l->arg);
 			break;
 		case SIGTSTP:
 			loop_suspend(l->ops, l->arg);
 			break;
 		case SIGCONT: /* after a stop that was not announced */
-			if (l->ops->resume)
-				l->ops->resume(l->arg);
+			l->ops->resume(l->arg);
 			break;
 		case SIGUSR1:
 			l->ops->save(l->arg);
@@ -228,7 +224,7 @@ static bool is_work(const struct loop *l, int fd)
 /* The duration is over. */
 static enum loop_verdict loop_ends(struct loop *l)
 {
-	enum loop_verdict verdict = l->ops->last ? l->ops->last(l->arg) : LOOP_GO_ON;
+	enum loop_verdict verdict = l->ops->last(l->arg);
 
 	return verdict == LOOP_GO_ON ? LOOP_STOP : verdict;
 }
@@ -261,17 +257,12 @@ static enum loop_verdict loop_event(struct loop *l, const struct epoll_event *ev
 /* The interval may have changed: the next tick is one from now. */
 static void loop_pace(struct loop *l)
 {
-	uint64_t ns = l->ops->interval ? l->ops->interval(l->arg) : l->interval_ns;
+	uint64_t ns = l->ops->interval(l->arg);
 
-	if (ns == l->interval_ns)
+	if (!ns || ns == l->interval_ns)
 		return;
 	l->interval_ns = ns;
 	timer_set(l->tick_fd, ns, ns);
-}
-
-static bool loop_unfinished(const struct loop *l)
-{
-	return l->ops->unfinished && l->ops->unfinished(l->arg);
 }
 
 /* Completes what was begun, whatever ended the loop. */
@@ -279,7 +270,7 @@ static enum loop_verdict loop_finish(struct loop *l)
 {
 	enum loop_verdict verdict = LOOP_GO_ON;
 
-	while (verdict != LOOP_FAILED && loop_unfinished(l)) {
+	while (verdict != LOOP_FAILED && l->ops->unfinished(l->arg)) {
 		turns_begin();
 		verdict = l->ops->go_on(l->arg);
 		turns_end();
@@ -291,7 +282,7 @@ static enum loop_verdict loop_once(struct loop *l)
 {
 	struct epoll_event evs[8];
 	enum loop_verdict verdict = LOOP_GO_ON;
-	bool unfinished = loop_unfinished(l);
+	bool unfinished = l->ops->unfinished(l->arg);
 	int n = epoll_wait(l->epoll_fd, evs, 8, unfinished || l->unwatched ? 0 : -1);
 
 	if (n < 0 && errno != EINTR) {
@@ -301,7 +292,7 @@ static enum loop_verdict loop_once(struct loop *l)
 	turns_begin();
 	for (int i = 0; i < n && verdict == LOOP_GO_ON; i++)
 		verdict = loop_event(l, &evs[i]);
-	if (unfinished && verdict == LOOP_GO_ON && loop_unfinished(l))
+	if (unfinished && verdict == LOOP_GO_ON && l->ops->unfinished(l->arg))
 		verdict = l->ops->go_on(l->arg);
 	if (l->unwatched && verdict == LOOP_GO_ON)
 		verdict = l->ops->send(l->arg);

@@ -20,19 +20,19 @@ enum loop_verdict {
 
 struct loop_ops {
 	enum loop_verdict (*tick)(void *arg);    /* an interval ended */
-	enum loop_verdict (*last)(void *arg);    /* duration_ns have passed; may be NULL */
+	enum loop_verdict (*last)(void *arg);    /* duration_ns have passed */
 	enum loop_verdict (*harvest)(void *arg); /* four times a second */
-	enum loop_verdict (*input)(void *arg);   /* the terminal is readable; may be NULL */
+	enum loop_verdict (*input)(void *arg);   /* the terminal is readable */
 	void (*work)(void *arg);                 /* one of work_fds is readable */
-	void (*resize)(void *arg);               /* SIGWINCH; may be NULL */
-	void (*suspend)(void *arg);              /* before stopping for SIGTSTP; may be NULL */
-	void (*resume)(void *arg);               /* SIGCONT; may be NULL */
+	void (*resize)(void *arg);               /* SIGWINCH */
+	void (*suspend)(void *arg);              /* before stopping for SIGTSTP */
+	void (*resume)(void *arg);               /* SIGCONT */
 	void (*save)(void *arg);                 /* SIGUSR1 */
-	uint64_t (*interval)(void *arg);         /* ns between ticks from now on; may be NULL: it does not change */
+	uint64_t (*interval)(void *arg);         /* ns between ticks from now on; 0: it does not change */
 	bool (*unsent)(void *arg);               /* whether output waits for its reader */
 	enum loop_verdict (*send)(void *arg);    /* its reader accepts more of it now */
 	bool (*unfinished)(void *arg);           /* whether a turn ended before its work was complete */
-	enum loop_verdict (*go_on)(void *arg);   /* the next turns continue it; both may be NULL */
+	enum loop_verdict (*go_on)(void *arg);   /* the next turns continue it */
 };
 
 #define LOOP_WORK_FDS 2

@@ -346,27 +346,39 @@ static enum loop_verdict on_send(void *arg)
 
 static void on_suspend(void *arg)
 {
-	tui_suspend(((struct systop *)arg)->tui);
+	const struct systop *s = arg;
+
+	if (s->tui)
+		tui_suspend(s->tui);
 }
 
 static void on_resume(void *arg)
 {
-	tui_resume(((struct systop *)arg)->tui);
+	const struct systop *s = arg;
+
+	if (s->tui)
+		tui_resume(s->tui);
 }
 
 static void on_resize(void *arg)
 {
-	tui_resize(((struct systop *)arg)->tui);
+	const struct systop *s = arg;
+
+	if (s->tui)
+		tui_resize(s->tui);
 }
 
 /* The interval between refreshes of the screen, which the key d changes. */
 static uint64_t on_interval(void *arg)
 {
-	return tui_delay(((struct systop *)arg)->tui);
+	const struct systop *s = arg;
+
+	return s->tui ? tui_delay(s->tui) : 0;
 }
 
-static const struct loop_ops screen_ops = {
+static const struct loop_ops ops = {
 	.tick = on_tick,
+	.last = on_last,
 	.harvest = on_harvest,
 	.input = on_input,
 	.work = run_fetch_names,
@@ -381,25 +393,13 @@ static const struct loop_ops screen_ops = {
 	.go_on = on_unfinished_turn,
 };
 
-static const struct loop_ops batch_ops = {
-	.tick = on_tick,
-	.last = on_last,
-	.harvest = on_harvest,
-	.work = run_fetch_names,
-	.save = on_save,
-	.unsent = on_unsent,
-	.send = on_send,
-	.unfinished = on_unfinished,
-	.go_on = on_unfinished_turn,
-};
-
 static enum loop_verdict on_input(void *arg)
 {
 	struct systop *s = arg;
 	enum screen_verdict verdict = tui_input(s->tui);
 
 	if (verdict == SCREEN_SUSPEND)
-		loop_suspend(&screen_ops, s);
+		loop_suspend(&ops, s);
 	return verdict == SCREEN_QUIT ? LOOP_STOP : LOOP_GO_ON;
 }
 
@@ -456,12 +456,11 @@ static void run_loop(struct systop *s, int *signal_number)
 		.output_fd = STDOUT_FILENO,
 		.child = s->command.pid,
 	};
-	const struct loop_ops *ops = screen ? &screen_ops : &batch_ops;
 	enum loop_verdict verdict;
 
 	if (screen) /* the first refresh does not count for -n */
 		s->ticks--;
-	verdict = loop_run(&o, ops, s, signal_number, &s->command.status);
+	verdict = loop_run(&o, &ops, s, signal_number, &s->command.status);
 	verdict = finish_output(s, verdict, signal_number);
 	if (window && verdict != LOOP_FAILED) {
 		finish_trace(s, *signal_number);
