@@ -7,6 +7,7 @@
 
 #include "export/exporter.h"
 #include "tui/input/views.h"
+#include "util/text.h"
 
 /* Options of exporters follow the title of their group. */
 #define GROUP_EXPORTERS 2
@@ -74,10 +75,9 @@ int options_key(unsigned int place)
 /* "cpu, runq or wall" */
 void options_words(const struct exporter *e, char *buf, size_t size)
 {
-	size_t used = 0;
-
-	for (int i = 0; e->word(i) && used < size; i++)
-		used += snprintf(buf + used, size - used, "%s%s", !i ? "" : e->word(i + 1) ? ", " : " or ", e->word(i));
+	*buf = '\0';
+	for (int i = 0; e->word(i); i++)
+		text_add(buf, size, "%s%s", !i ? "" : e->word(i + 1) ? ", " : " or ", e->word(i));
 }
 
 static const char *exporter_help(const struct exporter *e)

@@ -52,20 +52,19 @@ void latency_time_text(const struct latency_range *r, const struct tick *any, ch
 void latency_contributors_text(const struct latency_contributors *p, char *buf, size_t size)
 {
 	bool irq = latency_is_irq(p->range.kind);
-	size_t used = snprintf(buf, size, "%s %s", COUNT_TEXT(p->all), hist_word(p->range.kind, p->all));
 	char name[80];
 
-	if (p->all && !p->nr && used < size)
-		used += snprintf(buf + used, size - used, ", threads unknown");
-	if (p->nr && p->count < p->all && used < size)
-		used += snprintf(buf + used, size - used, "; threads known for %s", COUNT_TEXT(p->count));
-	if (p->nr && used < size)
-		used += snprintf(buf + used, size - used, ", %zu %s%s:", p->nr, irq ? "source" : "thread",
-				 p->nr == 1 ? "" : "s");
-	for (size_t i = 0; i < p->nr && i < 4 && used < size; i++) {
+	snprintf(buf, size, "%s %s", COUNT_TEXT(p->all), hist_word(p->range.kind, p->all));
+	if (p->all && !p->nr)
+		text_add(buf, size, ", threads unknown");
+	if (p->nr && p->count < p->all)
+		text_add(buf, size, "; threads known for %s", COUNT_TEXT(p->count));
+	if (p->nr)
+		text_add(buf, size, ", %zu %s%s:", p->nr, irq ? "source" : "thread", p->nr == 1 ? "" : "s");
+	for (size_t i = 0; i < p->nr && i < 4; i++) {
 		if (p->at[i]->ns * 200 < p->ns) /* this one and all that follow would show as 0% */
 			break;
 		text_safe(name, sizeof(name), p->at[i]->life.comm, sizeof(p->at[i]->life.comm));
-		used += snprintf(buf + used, size - used, " %s %.0f%%", name, 100.0 * p->at[i]->ns / p->ns);
+		text_add(buf, size, " %s %.0f%%", name, 100.0 * p->at[i]->ns / p->ns);
 	}
 }

@@ -231,6 +231,16 @@ void text_unescape(char *s)
 	*to = '\0';
 }
 
+void text_add(char *text, size_t size, const char *fmt, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text + used, size - used, fmt, args);
+	va_end(args);
+}
+
 void text_set(char **text, const char *fmt, va_list args)
 {
 	free(*text);

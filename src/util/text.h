@@ -37,6 +37,9 @@ bool text_is_utf8(void);
 /* text_unescape - decodes, in place, \040 and the like: the kernel's escapes for blanks in the paths of /proc files. */
 void text_unescape(char *s);
 
+/* text_add - appends to a text of at most @size bytes with its NUL; what does not fit is cut. */
+void text_add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
 /* text_set - replaces a text of malloc(), or NULL, by a formatted one; NULL: no memory. */
 void text_set(char **text, const char *fmt, va_list args);
 

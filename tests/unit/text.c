@@ -259,6 +259,18 @@ TEST(text, elide_cuts_at_whole_characters)
 	assert_string_equal(out, "\u65e5");
 }
 
+TEST(text, add_appends_and_cuts)
+{
+	char out[6] = "";
+
+	text_add(out, sizeof(out), "%d,", 12);
+	assert_string_equal(out, "12,");
+	text_add(out, sizeof(out), "%s", "345");
+	assert_string_equal(out, "12,34");
+	text_add(out, sizeof(out), "6");
+	assert_string_equal(out, "12,34");
+}
+
 TEST(text, is_utf8_follows_the_locale)
 {
 	assert_true(text_is_utf8());
@@ -283,5 +295,6 @@ int main(void)
 		  cmocka_unit_test(text_width_counts_cells),
 		  cmocka_unit_test(text_elide_keeps_head_and_tail),
 		  cmocka_unit_test(text_elide_cuts_at_whole_characters),
+		  cmocka_unit_test(text_add_appends_and_cuts),
 		  cmocka_unit_test(text_is_utf8_follows_the_locale));
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text.h"
+
 /* Names of keys that are not one character, and their curses codes. */
 static const struct {
 	const char *name;
@@ -102,12 +104,10 @@ static void keys_drop(char *keys, const char *name, size_t len)
 {
 	char kept[sizeof(((struct keymap *)0)->keys[0])] = "";
 	const char *at = keys;
-	size_t used = 0;
 
 	for (size_t n; (n = key_next(&at)); at += n)
 		if (n != len || strncmp(at, name, len))
-			used += snprintf(kept + used, sizeof(kept) - used, "%s%.*s",
-					 used ? " " : "", (int)n, at);
+			text_add(kept, sizeof(kept), "%s%.*s", *kept ? " " : "", (int)n, at);
 	memcpy(keys, kept, sizeof(kept));
 }
 

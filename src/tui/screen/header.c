@@ -282,11 +282,12 @@ static void part_text(uint64_t part, uint64_t whole, char *buf, size_t size)
 /* "load 3.1", or "load 3.1 2.9 2.2" */
 static void load_text(const struct host_state *m, int width, char *buf, size_t size)
 {
-	size_t used = snprintf(buf, size, "load");
-
-	for (int i = 0; i < (width < WIDTH_MORE ? 1 : HOST_LOADS) && used < size; i++)
-		used += m->load[i] == VALUE_NA ? snprintf(buf + used, size - used, " -") :
-						 snprintf(buf + used, size - used, " %.*f", m->load[i] < 1000 ? 1 : 0, m->load[i] / 100.0);
+	snprintf(buf, size, "load");
+	for (int i = 0; i < (width < WIDTH_MORE ? 1 : HOST_LOADS); i++)
+		if (m->load[i] == VALUE_NA)
+			text_add(buf, size, " -");
+		else
+			text_add(buf, size, " %.*f", m->load[i] < 1000 ? 1 : 0, m->load[i] / 100.0);
 }
 
 /* "swap 0", "swap 1.2G", or "swap 1.2/2.0G" */

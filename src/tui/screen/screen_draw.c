@@ -26,28 +26,23 @@ static void draw_too_small(const struct screen *s, const struct paint *p)
  * shown. */
 static void views_text(struct screen *s, bool named, char *buf, size_t size)
 {
-	size_t used = 0;
-
-	for (int i = 0; i < VIEW_BASES && used < size; i++) {
+	*buf = '\0';
+	for (int i = 0; i < VIEW_BASES; i++) {
 		const char *keys = s->settings.keymap.keys[screen_views[i].action];
 		bool here = i == s->current, name = named || here;
 
 		if ((s->depth && !here) || (!name && !*keys))
 			continue;
-		used += snprintf(buf + used, size - used, "%s%s%.*s%s%s%s", used ? " " : "", here ? "[" : "",
-				 (int)strcspn(keys, " "), keys, *keys && name ? ":" : "",
-				 name ? screen_views[i].tab : "", here ? "]" : "");
+		text_add(buf, size, "%s%s%.*s%s%s%s", *buf ? " " : "", here ? "[" : "", (int)strcspn(keys, " "), keys,
+			 *keys && name ? ":" : "", name ? screen_views[i].tab : "", here ? "]" : "");
 	}
 }
 
 static void crumbs_text(struct screen *s, char *buf, size_t size)
 {
-	size_t used = 0;
-
 	*buf = '\0';
-	for (int i = 0; i < s->depth && used < size; i++)
-		used += snprintf(buf + used, size - used, "> %s%s ", s->deeper[i].name,
-				 screen_views[s->deeper[i].id].crumb);
+	for (int i = 0; i < s->depth; i++)
+		text_add(buf, size, "> %s%s ", s->deeper[i].name, screen_views[s->deeper[i].id].crumb);
 }
 
 /* "RUN% desc". By a column that the table lacks, all rows are equal: they are in the order of their numbers, or
@@ -86,12 +81,10 @@ static void draw_overlay(struct screen *s, const struct paint *p, int top, int h
 /* "left out, see !: samples/4, waits" */
 static void shed_text(const struct tick *t, const char *health_keys, char *buf, size_t size)
 {
-	size_t used = 0;
-
 	if (t && t->self.nr_shed)
-		used = snprintf(buf, size, "left out, see %.*s: ", (int)strcspn(health_keys, " "), health_keys);
-	for (int i = 0; t && i < t->self.nr_shed && used < size; i++)
-		used += snprintf(buf + used, size - used, "%s%s", i ? ", " : "", t->self.shed[i]);
+		snprintf(buf, size, "left out, see %.*s: ", (int)strcspn(health_keys, " "), health_keys);
+	for (int i = 0; t && i < t->self.nr_shed; i++)
+		text_add(buf, size, "%s%s", i ? ", " : "", t->self.shed[i]);
 }
 
 static void draw_footer(struct screen *s, const struct paint *p, const struct view_context *c)

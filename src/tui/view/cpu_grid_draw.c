@@ -185,31 +185,30 @@ int grid_draw(struct cpu_grid *g, const struct view_context *c, const struct pai
 /* --- One of them in words */
 
 /* ": node 0, llc 2, core 8, sibling 145" */
-static size_t place_text(const struct cpu_grid *g, const struct grid_cpu *cpu, char *buf, size_t size)
+static void place_text(const struct cpu_grid *g, const struct grid_cpu *cpu, char *buf, size_t size)
 {
 	static const char *const names[TOPOLOGY_LEVELS] = { "node", "llc", "core", "package" };
 	const char *before = ":";
-	size_t used = 0;
 
+	*buf = '\0';
 	if (g->placed && !cpu->place.online)
-		used += snprintf(buf, size, ": offline");
-	for (int level = 0; level < TOPOLOGY_LEVELS && used < size; level++) {
+		text_add(buf, size, ": offline");
+	for (int level = 0; level < TOPOLOGY_LEVELS; level++) {
 		if (cpu->place.in[level] < 0 || (level == TOPOLOGY_PACKAGE && g->packages < 2))
 			continue;
-		used += snprintf(buf + used, size - used, "%s %s %d", before, names[level], cpu->place.in[level]);
+		text_add(buf, size, "%s %s %d", before, names[level], cpu->place.in[level]);
 		before = ",";
 	}
-	for (size_t i = 0; i < g->nr && used < size; i++)
+	for (size_t i = 0; i < g->nr; i++)
 		if (&g->cpus[i] != cpu && cpu->place.in[TOPOLOGY_CORE] >= 0 &&
 		    g->cpus[i].place.in[TOPOLOGY_CORE] == cpu->place.in[TOPOLOGY_CORE])
-			used += snprintf(buf + used, size - used, ", sibling %d", g->cpus[i].values->cpu);
-	return used < size ? used : size - 1;
+			text_add(buf, size, ", sibling %d", g->cpus[i].values->cpu);
 }
 
 void grid_about(struct cpu_grid *g, const struct view_context *c, const struct paint *p, int y)
 {
 	struct grid_cpu *cpu = grid_selected(g);
-	char place[256] = "", clock[16] = "-", comm[80], who[100], text[640];
+	char place[256], clock[16] = "-", comm[80], who[100], text[640];
 	const struct cpu_values *v;
 	uint64_t hz;
 

@@ -76,7 +76,7 @@ static int owner_fact(const struct paint *p, int y, const char *title, const cha
 	char text[1024];
 
 	text_safe(text, sizeof(text), raw, strlen(raw));
-	snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *more ? ", " : "", more);
+	text_add(text, sizeof(text), "%s%s", *more ? ", " : "", more);
 	return fact(p, y, title, text);
 }
 
@@ -116,7 +116,6 @@ static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
 	const struct cgroup_limit *limit = d->row->limit;
 	char path[4096], elided[1024], text[160];
 	int x = paint_format(p, y, 0, ROLE_DIM, "%-9s ", "cgroup");
-	size_t used;
 
 	text_safe(path, sizeof(path), d->row->cgroup->path, strlen(d->row->cgroup->path));
 	text_elide(elided, sizeof(elided), path, p->width - x);
@@ -133,12 +132,11 @@ static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
 	if (!limit->quota_ns)
 		return fact(p, y, "limit", "none");
 	snprintf(text, sizeof(text), "%s of CPU time each %s", NS_TEXT(limit->quota_ns), NS_TEXT(limit->period_ns));
-	used = strlen(text);
 	if (limit->nr_throttled == VALUE_NA)
-		snprintf(text + used, sizeof(text) - used, "; its effect is not known");
+		text_add(text, sizeof(text), "; its effect is not known");
 	else
-		snprintf(text + used, sizeof(text) - used, "; stopped threads in %" PRIu64 " periods, for %s",
-			 limit->nr_throttled, NS_TEXT(limit->throttled_ns));
+		text_add(text, sizeof(text), "; stopped threads in %" PRIu64 " periods, for %s", limit->nr_throttled,
+			 NS_TEXT(limit->throttled_ns));
 	return fact(p, y, "limit", text);
 }
 

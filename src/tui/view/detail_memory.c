@@ -8,6 +8,7 @@
 #include "tui/term/paint.h"
 #include "tui/view/detail.h"
 #include "util/format.h"
+#include "util/text.h"
 
 /* "4.0 % of 31G" */
 static void share_text(const struct detail *d, uint64_t v, char *buf, size_t size)
@@ -64,21 +65,19 @@ static int cgroup_pressure(const struct detail *d, const struct paint *p, int y,
 {
 	static const char *const names[PRESSURE_COUNT] = { "CPU", "memory", "I/O" };
 	bool host = !d->row->cgroup->parent;
-	char some[24], full[24], text[256];
-	size_t used = 0;
+	char some[24], full[24], text[256] = "";
 
 	for (int i = 0; i < PRESSURE_COUNT; i++)
 		if (facts->pressure[i].some != VALUE_NA)
-			used += snprintf(text + used, sizeof(text) - used, "%s%s %s %s",
-					 used	      ? ", " :
-					 is_past(d) ? "now, of 10 s, some or all of it waited for: " :
-						      "of 10 s, some or all of it waited for: ",
-					 names[i],
-					 percent(some, facts->pressure[i].some),
-					 percent(full, host && i == PRESSURE_CPU ? VALUE_NA : facts->pressure[i].full));
-	if (!used)
+			text_add(text, sizeof(text), "%s%s %s %s",
+				 *text	    ? ", " :
+				 is_past(d) ? "now, of 10 s, some or all of it waited for: " :
+					      "of 10 s, some or all of it waited for: ",
+				 names[i], percent(some, facts->pressure[i].some),
+				 percent(full, host && i == PRESSURE_CPU ? VALUE_NA : facts->pressure[i].full));
+	if (!*text)
 		return y;
-	snprintf(text + used, sizeof(text) - used, " %%");
+	text_add(text, sizeof(text), " %%");
 	return paint_wrapped(p, y, 0, text);
 }
 

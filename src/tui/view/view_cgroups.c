@@ -7,6 +7,7 @@
 #include "tui/screen/host.h"
 #include "tui/widget/row_table.h"
 #include "util/format.h"
+#include "util/text.h"
 
 /* Characters of an id beside a name. */
 #define SHORT_ID 12
@@ -47,11 +48,8 @@ static void cgroup_name(const struct tree *tree, const struct row *r, bool named
 
 	(void)named;
 	own_name(r->cgroup, below ? strrchr(path, '/') + 1 : path, name, sizeof(name));
-	if (r->limit->quota_ns) {
-		size_t used = strlen(name);
-
-		snprintf(name + used, sizeof(name) - used, " %s/%s", NS_TEXT(r->limit->quota_ns), NS_TEXT(r->limit->period_ns));
-	}
+	if (r->limit->quota_ns)
+		text_add(name, sizeof(name), " %s/%s", NS_TEXT(r->limit->quota_ns), NS_TEXT(r->limit->period_ns));
 	tree_name(tree, r, name, buf, size);
 }
 
@@ -98,14 +96,12 @@ static bool cgroups_act(void *state, enum action a, const struct view_context *c
 
 static void cgroups_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
-	size_t used, seen = 0;
+	size_t seen = 0;
 
 	for (size_t i = 0; i < c->tick->nr_cgroups; i++)
 		seen += row_is_seen(&c->tick->cgroups[i], c->host->scope);
 	row_table_status(state, c, seen, "cgroups", buf, size);
-	used = strlen(buf);
-	snprintf(buf + used, size - used, "  %s",
-		 c->settings->sorting.own ? "own threads" : "with all below");
+	text_add(buf, size, "  %s", c->settings->sorting.own ? "own threads" : "with all below");
 }
 
 static enum table cgroups_table(const void *state)

@@ -9,6 +9,7 @@
 
 #include "model/owner.h"
 #include "model/tick.h"
+#include "util/text.h"
 
 static const struct column_info text_columns[] = {
 #define _(id, name, title, min, max, drop, right, help) \
@@ -173,21 +174,19 @@ static void short_name(enum column_id id, char *buf, size_t size)
 
 void columns_print(const struct column_list *l, char *buf, size_t size)
 {
-	size_t used = 0;
 	int nr = l->nr;
 
 	*buf = '\0';
 	while (nr && l->at[nr - 1].hidden)
 		nr--;
-	for (int i = 0; i < nr && used < size; i++) {
+	for (int i = 0; i < nr; i++) {
 		const struct column_choice *c = &l->at[i];
 		char name[32];
 
 		short_name(c->id, name, sizeof(name));
-		used += snprintf(buf + used, size - used, "%s%s%s", used ? " " : "",
-				 c->hidden ? "-" : c->asked ? "+" : "", name);
-		if (c->width && used < size)
-			used += snprintf(buf + used, size - used, ":%d", c->width);
+		text_add(buf, size, "%s%s%s", *buf ? " " : "", c->hidden ? "-" : c->asked ? "+" : "", name);
+		if (c->width)
+			text_add(buf, size, ":%d", c->width);
 	}
 }
 

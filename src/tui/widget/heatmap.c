@@ -11,6 +11,7 @@
 
 #include "tui/term/paint.h"
 #include "util/format.h"
+#include "util/text.h"
 
 /* Columns from one age on the axis to the next. */
 #define AXIS_STEP 10
@@ -305,10 +306,10 @@ static void step_text(double value, char *buf, size_t size)
 void heatmap_legend(const struct heatmap *h, const struct paint *p, const char *of, bool whole, char *buf, size_t size)
 {
 	const char *const *ramp = p->unicode ? unicode_ramp : ascii_ramp;
-	size_t used = snprintf(buf, size, "%s:", h->linear ? "linear" : "log");
 	char text[24];
 
-	for (int level = 1; level < HEAT_LEVELS && used < size && step(h, HEAT_LEVELS - 1) > 0; level++) {
+	snprintf(buf, size, "%s:", h->linear ? "linear" : "log");
+	for (int level = 1; level < HEAT_LEVELS && step(h, HEAT_LEVELS - 1) > 0; level++) {
 		double from = level == 1 ? 1 : ceil(step(h, level)), to = step(h, level == 1 ? 2 : level);
 
 		if (whole)
@@ -317,8 +318,7 @@ void heatmap_legend(const struct heatmap *h, const struct paint *p, const char *
 		if (whole && level + 1 < HEAT_LEVELS && from >= ceil(step(h, level + 1)))
 			continue;
 		step_text(to, text, sizeof(text));
-		used += snprintf(buf + used, size - used, " %s%s%s", ramp[level], level == 1 ? "<" : "", text);
+		text_add(buf, size, " %s%s%s", ramp[level], level == 1 ? "<" : "", text);
 	}
-	if (used < size)
-		snprintf(buf + used, size - used, "%s %s", h->linear && h->most <= 0 ? " 0" : "", of);
+	text_add(buf, size, "%s %s", h->linear && h->most <= 0 ? " 0" : "", of);
 }

@@ -293,14 +293,12 @@ bool row_table_click(void *table, const struct view_context *c, int y, int x)
 void row_table_status(const struct row_table *t, const struct view_context *c, size_t all,
 		  const char *what, char *buf, size_t size)
 {
-	size_t used;
-
 	snprintf(buf, size, "%zu of %zu %s", t->table.list.nr, all, what);
-	used = table_matches(&t->table, c, buf, size);
-	if (list_held(&t->table.list, c->now_ns) && used < size)
-		used += snprintf(buf + used, size - used, "  order held");
-	if (list_following(&t->table.list) && used < size)
-		snprintf(buf + used, size - used, "  following");
+	table_matches(&t->table, c, buf, size);
+	if (list_held(&t->table.list, c->now_ns))
+		text_add(buf, size, "  order held");
+	if (list_following(&t->table.list))
+		text_add(buf, size, "  following");
 }
 
 void row_table_fini(void *table)

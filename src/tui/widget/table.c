@@ -124,15 +124,14 @@ bool table_ascending(const struct table_state *t)
 	return by && (by->compare || by->flags & TABLE_ASCENDING) != t->inverted;
 }
 
-size_t table_matches(const struct table_state *t, const struct view_context *c, char *buf, size_t size)
+void table_matches(const struct table_state *t, const struct view_context *c, char *buf, size_t size)
 {
-	size_t used = strlen(buf), n = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; *c->search && i < t->list.nr; i++)
 		n += t->kind->match(t->list.items[i], c->search);
 	if (*c->search)
-		used += snprintf(buf + used, size - used, "  %zu match%s", n, n == 1 ? "" : "es");
-	return used;
+		text_add(buf, size, "  %zu match%s", n, n == 1 ? "" : "es");
 }
 
 /* --- Drawing */

@@ -108,10 +108,10 @@ void table_empty(const struct table_state *t, const struct view_context *c, cons
 
 /* table_selected - the selected item, NULL: none.
  * table_ascending - whether the smallest come first.
- * table_matches - appends "  3 matches" to the status, if there is a search. Returns its length. */
+ * table_matches - appends "  3 matches" to the status, if there is a search. */
 const void *table_selected(const struct table_state *t);
 bool table_ascending(const struct table_state *t);
-size_t table_matches(const struct table_state *t, const struct view_context *c, char *buf, size_t size);
+void table_matches(const struct table_state *t, const struct view_context *c, char *buf, size_t size);
 
 /* See struct view. table_view_draw - uses all lines. A click on a title sorts by that column. */
 void table_view_draw(void *table, const struct view_context *c);

@@ -97,16 +97,12 @@ static int put(const struct view_context *c, int y, const char *title, const cha
 static void callees_text(const struct view_context *c, const struct calltree *f, const struct calltree_node *n, char *buf,
 			 size_t size)
 {
-	size_t used = 0;
-
 	*buf = '\0';
-	for (int child = n->child; child >= 0 && f->nodes[child].total && used < size - 1;
-	     child = f->nodes[child].next) {
+	for (int child = n->child; child >= 0 && f->nodes[child].total && strlen(buf) < size - 1; child = f->nodes[child].next) {
 		char callee[80];
 
 		function_text(callee, sizeof(callee), calltree_name(&f->nodes[child]), c->settings);
-		used += snprintf(buf + used, size - used, "%s%s %.1f%%", used ? "   " : "", callee,
-				 share(f->nodes[child].total, n->total));
+		text_add(buf, size, "%s%s %.1f%%", *buf ? "   " : "", callee, share(f->nodes[child].total, n->total));
 	}
 }
 
@@ -114,14 +110,12 @@ static void callees_text(const struct view_context *c, const struct calltree *f,
 static void callers_text(const struct view_context *c, const struct calltree *f, const struct calltree_node *n, char *buf,
 			 size_t size)
 {
-	size_t used = 0;
-
 	*buf = '\0';
-	for (int at = n->parent; at > 0 && used < size - 1; at = f->nodes[at].parent) {
+	for (int at = n->parent; at > 0 && strlen(buf) < size - 1; at = f->nodes[at].parent) {
 		char caller[80];
 
 		function_text(caller, sizeof(caller), calltree_name(&f->nodes[at]), c->settings);
-		used += snprintf(buf + used, size - used, "%s%s", used ? " < " : "", caller);
+		text_add(buf, size, "%s%s", *buf ? " < " : "", caller);
 	}
 }
 

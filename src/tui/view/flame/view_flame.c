@@ -235,17 +235,16 @@ static void compare(struct flame_view *s, const struct view_context *c)
 static void change_frequency(const struct view_context *c, int by)
 {
 	int now = c->host->frequency(c->host->arg, 0), at = by > 0 ? 0 : NR_FREQUENCIES - 1, samples;
-	size_t used;
 	char text[128];
 
 	while (at >= 0 && at < NR_FREQUENCIES && (frequencies[at] - now) * by <= 0)
 		at += by;
 	if (at >= 0 && at < NR_FREQUENCIES)
 		now = c->host->frequency(c->host->arg, frequencies[at]);
-	used = snprintf(text, sizeof(text), "%d samples a second on each CPU", now);
+	snprintf(text, sizeof(text), "%d samples a second on each CPU", now);
 	samples = c->host->samples(c->host->arg);
 	if (samples != now)
-		snprintf(text + used, sizeof(text) - used, ", %d while --max-cpu leaves out others", samples);
+		text_add(text, sizeof(text), ", %d while --max-cpu leaves out others", samples);
 	c->notice(c->notice_arg, text);
 }
 
@@ -369,17 +368,15 @@ static uint64_t count_matched(const struct calltree *f, int node, const char *se
 }
 
 /* ", compared with another build of nginx" */
-static void compared_text(const struct flame_view *s, const struct view_context *c, char *buf, size_t size)
+static void add_compared(const struct flame_view *s, const struct view_context *c, char *buf, size_t size)
 {
 	char file[64], name[80];
 
-	if (!flame_compares(s) || size <= 1)
-		return;
 	if (calltree_base_changed(&s->base, &s->flames[TREE_MAIN], &c->host->source, file, sizeof(file))) {
 		text_safe(name, sizeof(name), file, strlen(file));
-		snprintf(buf, size, ", compared with another build of %s", name);
+		text_add(buf, size, ", compared with another build of %s", name);
 	} else {
-		snprintf(buf, size, ", compared");
+		text_add(buf, size, ", compared");
 	}
 }
 
@@ -390,30 +387,25 @@ static void flame_status(void *state, const struct view_context *c, char *buf, s
 	const struct calltree *f = &s->flames[TREE_MAIN];
 	uint64_t total = f->nr ? f->nodes[0].total : 0, oldest = s->oldest, refreshes;
 	const char *time = VALUE_TEXT(metrics[s->options.metric].unit, total, 0);
-	int used;
 
 	if (s->compares && c->tick->seq > s->base_seq && oldest <= s->base_seq)
 		oldest = s->base_seq + 1;
 	refreshes = c->tick->seq >= oldest ? c->tick->seq - oldest + 1 : 1;
 	if (s->source)
-		used = snprintf(buf, size, "%s of %s: %s", time, metrics[s->options.metric].weight.title, s->what);
+		snprintf(buf, size, "%s of %s: %s", time, metrics[s->options.metric].weight.title, s->what);
 	else
-		used = snprintf(buf, size, c->paint->width < WIDE ? "%s %s, %" PRIu64 " refresh%s, %d Hz" :
-				"%s of %s in %" PRIu64 " refresh%s at %d Hz", time, metrics[s->options.metric].weight.title,
-				refreshes, refreshes == 1 ? "" : "es", c->host->samples(c->host->arg));
-	if (used < (int)size)
-		used += snprintf(buf + used, size - used, "%s%s", merges[s->options.merge],
-				 flame_inverted(s) ? ", callers below" : "");
-	if (s->hidden && used < (int)size)
-		used += snprintf(buf + used, size - used, ", %d line%s off screen", s->hidden, s->hidden == 1 ? "" : "s");
-	if (used < (int)size)
-		compared_text(s, c, buf + used, size - used);
-	used = strlen(buf);
-	if (*c->search && f->nr && total && used < (int)size)
-		used += snprintf(buf + used, size - used, "  /%s: %.1f%% of it", c->search,
-				 100.0 * count_matched(f, 0, c->search) / total);
-	if (f->by_fp && total && used < (int)size)
-		snprintf(buf + used, size - used, ", %.0f%% by frame pointers", 100.0 * f->by_fp / total);
+		snprintf(buf, size, c->paint->width < WIDE ? "%s %s, %" PRIu64 " refresh%s, %d Hz" :
+			 "%s of %s in %" PRIu64 " refresh%s at %d Hz", time, metrics[s->options.metric].weight.title,
+			 refreshes, refreshes == 1 ? "" : "es", c->host->samples(c->host->arg));
+	text_add(buf, size, "%s%s", merges[s->options.merge], flame_inverted(s) ? ", callers below" : "");
+	if (s->hidden)
+		text_add(buf, size, ", %d line%s off screen", s->hidden, s->hidden == 1 ? "" : "s");
+	if (flame_compares(s))
+		add_compared(s, c, buf, size);
+	if (*c->search && f->nr && total)
+		text_add(buf, size, "  /%s: %.1f%% of it", c->search, 100.0 * count_matched(f, 0, c->search) / total);
+	if (f->by_fp && total)
+		text_add(buf, size, ", %.0f%% by frame pointers", 100.0 * f->by_fp / total);
 }
 
 static void flame_view_fini(void *state)

@@ -121,14 +121,13 @@ static void note_lost(struct notes *n, const char *title, const struct row *rows
 	snprintf(text, sizeof(text), "%s", title);
 	for (int i = 0; i < found; i++) {
 		const struct subject s = subject_of(most[i]);
-		size_t used = strlen(text);
 
 		subject_name(&s, most[i], name, sizeof(name));
 		snprintf(one, sizeof(one), "  %s %.0f%%", name, 100.0 * most[i]->own->v[METRIC_IRQ] / all);
 		width = text_width(text) + text_width(one);
-		if (i && (width > n->c->paint->width || used + strlen(one) >= sizeof(text)))
+		if (i && (width > n->c->paint->width || strlen(text) + strlen(one) >= sizeof(text)))
 			break;
-		snprintf(text + used, sizeof(text) - used, "%s", one);
+		text_add(text, sizeof(text), "%s", one);
 	}
 	if (found)
 		note(n, ROLE_TEXT, "%s", text);

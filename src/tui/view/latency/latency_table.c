@@ -43,11 +43,11 @@ static void where_text(const struct table_cell *cell, char *buf, size_t size)
 static void behind_text(const struct table_cell *cell, char *buf, size_t size)
 {
 	const struct latency_contributor *who = cell->item;
-	size_t used = snprintf(buf, size, "%s", who->nr_behind ? "" : "-");
 
-	for (size_t i = 0; i < who->nr_behind && i < 3 && used < size; i++)
-		used += snprintf(buf + used, size - used, "%s%s %.0f%%", i ? " " : "", who->behind[i].name,
-				 100.0 * who->behind[i].ns / who->behind_ns);
+	snprintf(buf, size, "%s", who->nr_behind ? "" : "-");
+	for (size_t i = 0; i < who->nr_behind && i < 3; i++)
+		text_add(buf, size, "%s%s %.0f%%", i ? " " : "", who->behind[i].name,
+			 100.0 * who->behind[i].ns / who->behind_ns);
 }
 
 #define NUMBERS(total)                                                                                                 \
