@@ -190,18 +190,14 @@ static int by_life(const void *a, const void *b)
 {
 	const struct trace_index_thread *x = a, *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
+	return cmp_int(x->tid, y->tid) ?: cmp_int(x->start_ns, y->start_ns) ?: cmp_int(x->from, y->from);
 }
 
 static int by_id(const void *a, const void *b)
 {
 	const struct trace_index_stack *x = a, *y = b;
 
-	return x->id < y->id ? -1 : x->id > y->id;
+	return cmp_int(x->id, y->id);
 }
 
 /* Places a part at @end and advances @end past it, in steps of 8 bytes. */
@@ -348,7 +344,7 @@ static int by_tgid(const void *a, const void *b)
 {
 	const struct trace_index_process *x = a, *y = b;
 
-	return x->tgid < y->tgid ? -1 : x->tgid > y->tgid;
+	return cmp_int(x->tgid, y->tgid);
 }
 
 const struct trace_index_process *trace_index_find_process(const struct trace_index *i, int32_t tgid)

@@ -331,9 +331,7 @@ static int heavier(const void *a, const void *b, void *nodes)
 	const struct calltree_node *x = (struct calltree_node *)nodes + *(const int *)a;
 	const struct calltree_node *y = (struct calltree_node *)nodes + *(const int *)b;
 
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	return x->key < y->key ? -1 : 1;
+	return cmp_int(y->total, x->total) ?: cmp_int(x->key, y->key);
 }
 
 static void sort_children(struct calltree *f, int parent, int *scratch)
@@ -369,9 +367,7 @@ static int more_time(const void *a, const void *b)
 {
 	const struct calltree_thread *x = a, *y = b;
 
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	return x->life->tid - y->life->tid;
+	return cmp_int(y->total, x->total) ?: x->life->tid - y->life->tid;
 }
 
 /* --- Building */
@@ -475,11 +471,7 @@ static int busier(const void *a, const void *b)
 {
 	const struct calltree_function *x = a, *y = b;
 
-	if (x->self != y->self)
-		return x->self > y->self ? -1 : 1;
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	return strcmp(x->symbol->name, y->symbol->name);
+	return cmp_int(y->self, x->self) ?: cmp_int(y->total, x->total) ?: strcmp(x->symbol->name, y->symbol->name);
 }
 
 int calltree_functions(struct calltree *f)

@@ -72,16 +72,14 @@ static int victim_order(const void *a, const void *b)
 {
 	const struct interrupted_thread *x = a, *y = b;
 
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return x->who.tid - y->who.tid;
+	return cmp_int(y->ns, x->ns) ?: x->who.tid - y->who.tid;
 }
 
 static int cgroup_order(const void *a, const void *b)
 {
 	const struct interrupted_cgroup *x = a, *y = b;
 
-	return x->ns == y->ns ? strcmp(x->path, y->path) : x->ns > y->ns ? -1 : 1;
+	return cmp_int(y->ns, x->ns) ?: strcmp(x->path, y->path);
 }
 
 static int find_names(struct interrupted *v, const struct tick *t)

@@ -271,7 +271,7 @@ static int more_behind(const void *a, const void *b)
 {
 	const struct latency_behind *x = a, *y = b;
 
-	return x->ns == y->ns ? strcmp(x->name, y->name) : x->ns > y->ns ? -1 : 1;
+	return cmp_int(y->ns, x->ns) ?: strcmp(x->name, y->name);
 }
 
 static int longer(const void *a, const void *b)
@@ -279,9 +279,7 @@ static int longer(const void *a, const void *b)
 	const struct latency_contributor *x = *(struct latency_contributor *const *)a,
 					 *y = *(struct latency_contributor *const *)b;
 
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return x->row.number - y->row.number;
+	return cmp_int(y->ns, x->ns) ?: x->row.number - y->row.number;
 }
 
 /* --- The search */

@@ -60,7 +60,7 @@ static int larger(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
 
-	return x->ns == y->ns ? 0 : x->ns > y->ns ? -1 : 1;
+	return cmp_int(y->ns, x->ns);
 }
 
 int pairs_find(struct pairs *p, const struct tick *t, bool apart, const struct subject *of)

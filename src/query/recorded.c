@@ -103,9 +103,7 @@ static int by_tid(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->from == y->from ? 0 : x->from < y->from ? -1 : 1;
+	return cmp_int(x->tid, y->tid) ?: cmp_int(x->from, y->from);
 }
 
 /* The thread that had a number at that time; NULL: not known. */

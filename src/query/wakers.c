@@ -58,7 +58,7 @@ static int more(const void *a, const void *b)
 {
 	const struct waker *x = a, *y = b;
 
-	return x->count == y->count ? 0 : x->count > y->count ? -1 : 1;
+	return cmp_int(y->count, x->count);
 }
 
 void wakers_sort(struct wakers *w)

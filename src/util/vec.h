@@ -24,6 +24,9 @@ void *vec_grow(void *items, size_t nr, size_t *room, size_t size);
 		grown_ ? 0 : -ENOMEM;                                                                          \
 	})
 
+/* cmp_int - the order of two numbers for qsort(): negative, 0 or positive. */
+#define cmp_int(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* vec_ample - whether an array has much more room than @nr elements need: that of a peak, which should be freed. */
 static inline bool vec_ample(size_t room, size_t nr)
 {

@@ -12,30 +12,22 @@
 #include "model/wait.h"
 #include "query/source.h"
 #include "util/text.h"
+#include "util/vec.h"
 
 #define LISTED_MAX 8
-
-static int by_thread(const struct life *a, const struct life *b)
-{
-	return a == b ? 0 : (uintptr_t)a < (uintptr_t)b ? -1 : 1;
-}
 
 static int compare_waits(const void *a, const void *b)
 {
 	const struct wait *x = *(const struct wait *const *)a, *y = *(const struct wait *const *)b;
 
-	if (x->life != y->life)
-		return by_thread(x->life, y->life);
-	return x->ns == y->ns ? 0 : x->ns > y->ns ? -1 : 1;
+	return cmp_int((uintptr_t)x->life, (uintptr_t)y->life) ?: cmp_int(y->ns, x->ns);
 }
 
 static int compare_wokens(const void *a, const void *b)
 {
 	const struct woken *x = *(const struct woken *const *)a, *y = *(const struct woken *const *)b;
 
-	if (x->life != y->life)
-		return by_thread(x->life, y->life);
-	return x->count == y->count ? 0 : x->count > y->count ? -1 : 1;
+	return cmp_int((uintptr_t)x->life, (uintptr_t)y->life) ?: cmp_int(y->count, x->count);
 }
 
 static int add_lives(struct json_waits *w, const struct row *rows, size_t nr)

@@ -177,13 +177,11 @@ static void place_all(struct cpu_grid *g, int width, int height)
 static int by_place(const void *a, const void *b)
 {
 	const struct grid_cpu *x = a, *y = b;
+	int order = cmp_int(y->place.online, x->place.online);
 
-	if (x->place.online != y->place.online)
-		return x->place.online ? -1 : 1;
-	for (int level = 0; level <= TOPOLOGY_CORE; level++)
-		if (x->place.in[level] != y->place.in[level])
-			return x->place.in[level] < y->place.in[level] ? -1 : 1;
-	return x->values->cpu < y->values->cpu ? -1 : 1;
+	for (int level = 0; !order && level <= TOPOLOGY_CORE; level++)
+		order = cmp_int(x->place.in[level], y->place.in[level]);
+	return order ?: cmp_int(x->values->cpu, y->values->cpu);
 }
 
 static int add_cpus(struct cpu_grid *g, const struct tick *t, const struct topology *topology)

@@ -16,7 +16,7 @@ static int by_uid(const void *a, const void *b)
 {
 	const struct menu_user *x = a, *y = b;
 
-	return x->uid < y->uid ? -1 : x->uid > y->uid;
+	return cmp_int(x->uid, y->uid);
 }
 
 static int add(struct menu *m, unsigned int uid)

@@ -11,6 +11,7 @@
 #include "tui/widget/bar.h"
 #include "util/format.h"
 #include "util/text.h"
+#include "util/vec.h"
 
 #define CELLS 40 /* " cpu12  [##++                  ]  34.1%" */
 #define BAR 22
@@ -29,9 +30,7 @@ static int busier(const void *a, const void *b)
 {
 	const struct cpu_values *x = *(const struct cpu_values *const *)a, *y = *(const struct cpu_values *const *)b;
 
-	if (cpu_irq(x) != cpu_irq(y))
-		return cpu_irq(x) > cpu_irq(y) ? -1 : 1;
-	return x->cpu - y->cpu;
+	return cmp_int(cpu_irq(y), cpu_irq(x)) ?: x->cpu - y->cpu;
 }
 
 static const char *hard_glyph(const struct paint *p)
