@@ -105,7 +105,7 @@ static void put_actions(void)
 	fputs(".TE\n", stdout);
 }
 
-/* Keys of htop that are others in its preset. */
+/* Keys of htop that mean something else, or nothing, in its preset. */
 static void put_absent(void)
 {
 	for (const struct absent *k = htop_absent; k->keys; k++)

@@ -43,12 +43,12 @@ enum level_of { LEVEL_OF_PROCESSES = 1, LEVEL_OF_CGROUPS = 2, LEVEL_OF_BOTH = 3 
  */
 #define METRICS(_)                                                                                                       \
 	_(RUN,         "run",         "RUN%",   NS, SUM, WALL, SAMPLED(0, "cpu", "On-CPU", "on CPU"), NULL, RUNNING, 5, 1, "time on a CPU, user and kernel") \
-	_(USER,        "user",        "USR%",   NS, SUM, PART, NONE, NULL, USER, 6, 6, "part of RUN in user mode; unknown until the kernel's tick sees it") \
-	_(KERNEL,      "kernel",      "SYS%",   NS, SUM, PART, NONE, NULL, KERNEL, 6, 6, "part of RUN in kernel mode; unknown until the kernel's tick sees it") \
+	_(USER,        "user",        "USR%",   NS, SUM, PART, NONE, NULL, USER, 6, 6, "part of RUN in user mode: the kernel's split, mostly by ticks; unknown before the first") \
+	_(KERNEL,      "kernel",      "SYS%",   NS, SUM, PART, NONE, NULL, KERNEL, 6, 6, "part of RUN in kernel mode: the kernel's split, mostly by ticks; unknown before the first") \
 	_(RUNQ,        "runq",        "RUNQ%",  NS, SUM, WALL, WEIGHT(1, "runq", "Runq", "runqueue"), NULL, RUNQ, 5, 2, "time runnable but not running: waiting for a CPU") \
 	_(IRQ,         "irq",         "IRQ%",   NS, SUM, WALL, WEIGHT(4, "irq", "IRQ", "interrupts"), NULL, IRQ, 5, 4, "time that interrupts took while the thread had the CPU: not part of RUN") \
 	_(STEAL,       "steal",       "STL%",   NS, SUM, WALL, NONE, NULL, STEAL, 5, 6, "time that the hypervisor took while the thread had the CPU: not part of RUN; unknown if the kernel does not report it") \
-	_(THROTTLED,   "throttled",   "THR%",   NS, SUM, PART, NONE, NULL, RUNQ, 5, 3, "part of RUNQ: stopped by a cgroup's CPU limit") \
+	_(THROTTLED,   "throttled",   "THR%",   NS, SUM, PART, NONE, NULL, RUNQ, 5, 3, "part of RUNQ: throttled by a cgroup's CPU limit") \
 	_(D,           "d",           "D%",     NS, SUM, WALL, WEIGHT(3, "d", "D-state", "D state"), NULL, D, 5, 2, "time in D state: uninterruptible, waiting for a disk, NFS, a lock") \
 	_(SLEEP,       "sleep",       "SLEEP%", NS, SUM, WALL, WEIGHT(2, "sleep", "Sleep", "sleep"), NULL, SLEEP, 6, 8, "time asleep, waiting for something to do") \
 	_(STOPPED,     "stopped",     "STOP%",  NS, SUM, WALL, NONE, NULL, STOPPED, 6, 9, "time stopped by a signal, a debugger, or a freezer; a thread that cgroup v1's freezer stops in its sleep counts as asleep") \

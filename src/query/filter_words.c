@@ -4,11 +4,11 @@
 #include <stddef.h>
 
 const struct filter_word filter_words[] = {
-	{ "word", "the name or command line contains it; of cgroups: the path; a number: also a tid or pid" },
-	{ "cmd:api.jar", "the command line contains it, with blanks between arguments; with * or ? a pattern for all of it" },
-	{ "cg:api", "the cgroup's path contains it; with * or ? a pattern for all of it" },
-	{ "unit:ssh", "its systemd unit contains it; container:web and pod:shop/api the same; ids by their beginning" },
-	{ "comm=sh,bash", "equals one of these; != is none of them; also cg, user, state" },
+	{ "word", "the name or command line contains it, or the path of a cgroup; a number is also a tid or pid" },
+	{ "cmd:api.jar", "the command line contains it, with blanks between arguments; with * or ?, a pattern for all of it" },
+	{ "cg:api", "the cgroup's path contains it; with * or ?, a pattern for all of it" },
+	{ "unit:ssh", "the systemd unit contains it; likewise container:web and pod:shop/api; ids match by their beginning" },
+	{ "comm=sh,bash", "equals one of these; != equals none of them; also cg, user, state" },
 	{ "user:www-data", "name or number of the user" },
 	{ "state=D,R", "letter or name of the state at the end of the interval" },
 	{ "is:kthread", "kernel threads; also is:exited, is:throttled" },

@@ -325,7 +325,7 @@ def helps():
     with preset("htop") as config, Terminal(100, 50, {"SYSTOPRC": config.name}) as t:
         t.start()
         t.keys("h")
-        for text in ("Keys of htop that are others here", r"c Space U +no tags", r"k F9 F7 F8 i Y +nothing is killed"):
+        for text in ("Keys of htop that differ here", r"c Space U +no tags", r"k F9 F7 F8 i Y +nothing is killed"):
             for _ in range(5):
                 if re.search(text, t.screen()):
                     break
@@ -347,8 +347,8 @@ def every_key_of_htop():
     with preset("htop") as file, Terminal(100, 200, {"SYSTOPRC": file.name}) as t:
         t.start()
         t.keys("h")
-        t.wait("Keys of htop that are others here")
-        said = set(re.findall(r"\S+", "\n".join(line[:15] for line in t.screen().partition("others here")[2].partition("Columns")[0].split("\n"))))
+        t.wait("Keys of htop that differ here")
+        said = set(re.findall(r"\S+", "\n".join(line[:15] for line in t.screen().partition("differ here")[2].partition("Columns")[0].split("\n"))))
     missing = [key for key in HTOP if key not in bound | said]
     assert not missing, (missing, sorted(bound), sorted(said))
 

@@ -15,7 +15,7 @@ const char *const preset_names[PRESET_COUNT] = { "systop", "htop", "below" };
 const struct absent htop_absent[] = {
 	{ "c Space U", "no tags: nothing here acts on several processes at once; Space and Z freeze what is shown" },
 	{ "k F9 F7 F8 i Y", "nothing is killed, reniced or moved: systop only observes" },
-	{ "[ ] { }", "no nice values: they step back and forward in time" },
+	{ "[ ] { }", "nice values are not changed; these keys step back and forward in time" },
 	{ "a", "the affinity cannot be changed; Enter shows it, with policy and priority" },
 	{ "s l x", "no strace, lsof, locks: f shows where the time went, Enter what a thread waits for" },
 	{ "w", "saves a trace of the last seconds" },

@@ -39,7 +39,7 @@ enum place_kind {
 	BASE_VIEWS(VIEW_ACTION, _)                                                                        \
 	_(NEXT,       "next-view",   IN_OTHERS & ~IN_HEAT,   "Tab",        "Tab",        "Tab",      "",        "next view") \
 	_(PREVIOUS,   "previous-view", IN_ALL,   "S-Tab `",    "S-Tab `",    "S-Tab `",  "",        "previous view") \
-	_(ENTER,      "enter",       IN_ENTERED, "Enter", "Enter",  "Enter z",  "open",    "open: cgroup, process, thread, its detail, its flamegraph; a source of interrupts; a waiting process") \
+	_(ENTER,      "enter",       IN_ENTERED, "Enter", "Enter",  "Enter z",  "open",    "open the selected cgroup, process or thread, its detail, its flamegraph; a source of interrupts; a waiting process") \
 	_(DETAIL,     "detail",      IN_TABLES,  "v",          "v",          "v",        "",        "everything about the selected thread, process or cgroup") \
 	_(IRQ_CPUS,   "irq-cpus",    IN_IRQ,     "v",          "v",          "v",        "CPUs",    "interrupts: hide or show their time on each CPU") \
 	_(IRQ_AGAIN,  "irq-again",   IN_IRQ_SOURCE, "r",       "r",          "r",        "again",   "interrupts: reread the recorder for this source") \
@@ -47,12 +47,12 @@ enum place_kind {
 	_(SAVE,       "save",        IN_ALL,     "w",          "w",          "w",        "save",    "save the last seconds, or those selected, as a Perfetto trace; Esc cancels") \
 	_(FLAME_ZOOM, "flame-zoom",  IN_GRAPH,   "Enter",      "Enter",      "Enter",    "zoom",    "flame: the selected box fills the width") \
 	_(FLAME_OUT,  "flame-out",   IN_GRAPH,   "Bksp",       "Bksp",       "Bksp",     "",        "flame: zoom out; back from the table or sandwich") \
-	_(FLAME_RESET, "flame-reset", IN_GRAPH,  "r",          "r",          "r",        "reset",   "flame: all of it again") \
+	_(FLAME_RESET, "flame-reset", IN_GRAPH,  "r",          "r",          "r",        "reset",   "flame: the whole graph again") \
 	_(FLAME_METRIC, "flame-metric", IN_GRAPH, "Tab",       "Tab",        "Tab",      "metric",  "flame: on CPU, runqueue, sleep, D state, interrupts, page faults, or wall time") \
 	_(FLAME_LEFT, "flame-left",  IN_GRAPH,   "h Left",     "Left h",     "h Left",   "",        "flame: the box to the left") \
 	_(FLAME_RIGHT, "flame-right", IN_GRAPH,  "l Right",    "Right l",    "l Right",  "",        "flame: the box to the right") \
 	_(FLAME_INVERT, "flame-invert", IN_GRAPH, "i",         "i",          "i",        "invert",  "flame: innermost functions first, their callers below") \
-	_(FLAME_MERGE, "flame-merge", IN_GRAPH,  "m",          "m",          "m",        "merge",   "flame: all together, by process, by thread, or by cgroup") \
+	_(FLAME_MERGE, "flame-merge", IN_GRAPH,  "m",          "m",          "m",        "merge",   "flame: everything together, or by process, thread or cgroup") \
 	_(FLAME_KERNEL, "flame-kernel", IN_GRAPH, "K",         "K",          "K",        "",        "flame: hide or show kernel functions") \
 	_(FLAME_USER, "flame-user",  IN_GRAPH,   "U",          "U",          "U",        "",        "flame: hide or show user functions") \
 	_(FLAME_TABLE, "flame-table", IN_GRAPH,  "t",          "t",          "t",        "table",   "flame: table of functions, with self and total time") \
@@ -65,7 +65,7 @@ enum place_kind {
 	_(FLAME_SLOWER, "flame-slower", IN_GRAPH, "-",         "-",          "-",        "",        "flame: fewer samples per second") \
 	_(CPU_LEFT,   "cpu-left",    IN_SYSTEM,  "h Left",     "Left h",     "h Left",   "",        "system: the CPU to the left") \
 	_(CPU_RIGHT,  "cpu-right",   IN_SYSTEM,  "l Right",    "Right l",    "l Right",  "",        "system: the CPU to the right") \
-	_(CPU_CELLS,  "cpu-cells",   IN_SYSTEM,  "v",          "v",          "v",        "cells",   "system: each CPU as a bar, or as a cell so that many fit") \
+	_(CPU_CELLS,  "cpu-cells",   IN_SYSTEM,  "v",          "v",          "v",        "cells",   "system: each CPU as a bar, or as a cell, of which more fit") \
 	_(HEAT_METRIC, "heat-metric", IN_HEAT,   "Tab",        "Tab",        "Tab",      "metric",  "latency: runqueue wait, sleep, D state, interrupt, softirq (subsecond: CPU samples, runqueue wait, D state)") \
 	_(HEAT_LEFT,  "heat-left",   IN_HEAT,    "h Left",     "Left h",     "h Left",   "",        "latency: the previous refresh or second") \
 	_(HEAT_RIGHT, "heat-right",  IN_HEAT,    "l Right",    "Right l",    "l Right",  "",        "latency: the next one") \

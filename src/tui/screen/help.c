@@ -32,7 +32,7 @@ static const char *const group_titles[GROUP_COUNT] = {
 	[GROUP_HERE] = "Keys here",        [GROUP_MOVE] = "To move",
 	[GROUP_VIEWS] = "Views",           [GROUP_TABLES] = "In tables of threads, processes and cgroups",
 	[GROUP_FLAME] = "In flamegraphs",  [GROUP_LATENCY] = "In Latency",
-	[GROUP_OTHERS] = "In other views", [GROUP_TIME] = "To stop and go back in time",
+	[GROUP_OTHERS] = "In other views", [GROUP_TIME] = "To pause and go back in time",
 	[GROUP_SAVE] = "To save",          [GROUP_SYSTOP] = "systop itself",
 };
 
@@ -107,7 +107,7 @@ static int draw_group(const struct paint *p, int y, const struct keymap *keymap,
 
 static int draw_absent(const struct paint *p, int y)
 {
-	y = title(p, y + 1, "Keys of htop that are others here");
+	y = title(p, y + 1, "Keys of htop that differ here");
 	for (const struct absent *k = htop_absent; k->keys; k++)
 		y = item(p, y, k->keys, k->why);
 	return y;

@@ -32,13 +32,13 @@ struct values;
 	_(CGROUP,  "cgroup",  "CGROUP",  13, 40, 2, false, "cgroup")                               \
 	_(TREE,    "tree",    "CGROUP",  16, 60, 0, false, "place in the tree")                    \
 	_(THREADS, "threads", "THREADS", 7,  7,  4, true,  "number of threads")                    \
-	_(BAR,     "bar",     "TIME",    8,  60, 0, false, "shares of the refresh, of many threads: of all their time; blank: it did not exist")        \
+	_(BAR,     "bar",     "TIME",    8,  60, 0, false, "states as shares of the refresh; of several threads, as shares of all their time; blank: it did not exist")        \
 	_(CPU_TIME, "cputime", "TIME+",  7,  7,  3, true,  "time on a CPU since the thread began, as of now; for a process, without threads that ended before systop began") \
 	_(MEMORY,  "mem_share", "MEM%",  5,  5,  8, true,  "RSS of the process, or memory of the cgroup, in % of the host's") \
 	_(CPU,     "cpu",     "CPU",     4,  4,  8, true,  "CPU it was last seen on, as of now")   \
 	_(PAST,    "past",    "RUN 16",  16, 16, 8, false, "time on a CPU in the last 16 refreshes, the newest at the right") \
 	_(COMM,    "comm",    "COMM",    10, 24, 0, false, "name")                                 \
-	_(COMMAND, "command", "COMMAND", 10, 4096, 0, false, "command line, name, or both: a key switches; fills the rest")
+	_(COMMAND, "command", "COMMAND", 10, 4096, 0, false, "command line, name, or both, which a key switches; takes the rest of the line")
 
 /* Metrics come first, so that a metric's number is that of its column. */
 enum column_id {
