@@ -124,7 +124,7 @@ struct slot {
 	__u8 sighted : 1;  /* first seen at a switch or after the start: the kernel's counts began before the slot */
 	__u8 parked : 1;   /* a user stack was taken at its last switch-out: see park() */
 	__u8 long_block;   /* > 0: one of its last blocks was long, so the next user stack is taken */
-	__u64 task;        /* address of its task_struct: compared, never followed; 0: it is dead */
+	__u64 task;        /* address of its task_struct: compared, and followed only by usage.bpf.c; 0: it is dead */
 	__u64 wake;        /* time and context of the last wakeup, and WAKE_THROTTLED */
 	__u32 wakeups;
 	__u32 waker;       /* of the last wakeup: WAKER() */
