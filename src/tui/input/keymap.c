@@ -28,8 +28,8 @@ static const struct {
 
 #define NR_NAMES (sizeof(key_names) / sizeof(key_names[0]))
 
-/* Sent by xterm, rxvt, screen, tmux and the Linux console, each also under another's name. The last ones are the keypad's in
- * application mode, which descriptions often lack: PuTTY sends them for digits, too. */
+/* What xterm, rxvt, screen, tmux and the Linux console send, each of which can run with the TERM of another. The last ones are the
+ * keypad's in application mode, which descriptions often lack; PuTTY sends them for digits, too. */
 static const struct {
 	const char *sequence;
 	int key;
@@ -198,7 +198,7 @@ enum action keymap_action(const struct keymap *m, int key, int places)
 	return found;
 }
 
-/* Whether the key means another action there. The first characters differ mostly, and are compared quickly. */
+/* Whether the key means another action there. Compares the first character before the whole name, as most keys differ in it. */
 static bool means_another(const struct keymap *m, enum action a, int places, const char *name, size_t len)
 {
 	for (int b = 0; b < ACTION_NONE; b++)

@@ -93,7 +93,7 @@ static const struct {
 #undef _
 };
 
-/* What the value can be; in a file, the name comes before it. */
+/* Reports which values are valid, after the setting's name if it is from a file. */
 static int wrong(enum setting id, int line, char *error, size_t size)
 {
 	const char *help = settings[id].help;
@@ -223,7 +223,7 @@ int settings_set(struct settings *s, const char *section, const char *name, cons
 	return -ENOENT;
 }
 
-/* To the ns: 60 s have 11 digits. */
+/* Exact to the ns: 60 s have 11 digits. */
 void settings_print_delay(uint64_t ns, char *buf, size_t size)
 {
 	snprintf(buf, size, "%.11gs", ns / 1e9);

@@ -49,7 +49,7 @@ void settings_print_delay(uint64_t ns, char *buf, size_t size);
  * @s: NULL: only the name, without a value */
 struct setting_text {
 	const char *section, *name, *help;
-	bool set; /* it has a value: that of a key that is not bound is empty */
+	bool set; /* it has a value, which is empty for an action that is bound to no key */
 	char value[1024];
 };
 

@@ -17,7 +17,7 @@
 #include "util/format.h"
 #include "util/text.h"
 
-/* Least widths for more of the CPUs' shares, for all of the waits, and for everything. */
+/* Minimum widths for user and system time, for all shares of the CPUs, for all numbers of the waits, and for everything. */
 #define WIDTH_SHARES 60
 #define WIDTH_USUAL 80
 #define WIDTH_MORE 100
@@ -189,7 +189,7 @@ static void waits_text(const struct tick *t, int width, char *buf, size_t size)
 		snprintf(buf, size, "RUNQ p99 %s  ", p99);
 }
 
-/* "LOSS 0", "LOSS 2 waits": the largest of several causes, if there is room. */
+/* "LOSS 0", "LOSS 2 waits": with the largest cause, if there is room. */
 static uint64_t loss_text(const struct tick *t, int width, char *buf, size_t size)
 {
 	uint64_t sum = loss_sum(t->loss);
@@ -212,7 +212,7 @@ static int widest_bar(const struct paint *p)
 	return p->width < WIDTH_ALL ? 10 : p->width / 8;
 }
 
-/* A bar takes what the text leaves: nothing, where it would say little. */
+/* A bar takes what the text leaves, but is left out below this width, where it would show little. */
 #define BAR_LEAST 4
 
 static int bar_width(const struct paint *p, int room)
@@ -222,8 +222,8 @@ static int bar_width(const struct paint *p, int room)
 	return width < BAR_LEAST ? 0 : width;
 }
 
-/* CPU 61% of 4 us43 sy12 hi1 si4 st0 [|||##     ]  RUNQ p99 ~2.4ms  D 14  LOSS 0. Whether what runs out of scope is
- * in user mode is not known. */
+/* CPU 61% of 4 us43 sy12 hi1 si4 st0 [|||##     ]  RUNQ p99 ~2.4ms  D 14  LOSS 0. The time of threads out of scope
+ * is not split into user and kernel. */
 static void line_cpu(const struct header *h, const struct paint *p)
 {
 	const struct tick *t = h->tick;
@@ -414,7 +414,7 @@ static void line_keys(const struct footer *f, const struct paint *p, int y)
 	}
 }
 
-/* As many of its parts as fit: two blanks are between them. */
+/* Draws as many parts of the legend as fit; two blanks separate them. */
 static void legend_draw(const struct paint *p, int y, int x, const char *legend)
 {
 	while (*legend) {

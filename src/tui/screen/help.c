@@ -24,7 +24,7 @@ static int item(const struct paint *p, int y, const char *name, const char *help
 	return paint_wrapped(p, y, KEYS_WIDTH + 2, help);
 }
 
-/* The groups of keys, in order. Those of one kind of view come before the rest of HERE where they apply. */
+/* The groups of keys, in order. Keys of one kind of view are in HERE where they apply, and in their own group elsewhere. */
 enum group { GROUP_HERE, GROUP_MOVE, GROUP_VIEWS, GROUP_TABLES, GROUP_FLAME, GROUP_LATENCY, GROUP_OTHERS, GROUP_TIME, GROUP_SAVE,
 	     GROUP_SYSTOP, GROUP_COUNT };
 
@@ -78,7 +78,7 @@ static enum group group_of(enum action a)
 	return !(places & (places - 1)) ? GROUP_OTHERS : GROUP_SYSTOP;
 }
 
-/* Whether the keys of a group are among those of HERE where they apply. */
+/* Whether the keys of a group move to HERE where they apply. */
 static bool of_views(enum group g)
 {
 	return g >= GROUP_TABLES && g <= GROUP_OTHERS;
@@ -157,7 +157,7 @@ int health_draw(const struct paint *p, const struct health *h)
 
 	for (size_t i = 0; i < h->nr; i++) {
 		const struct health_line *l = &h->lines[i];
-		int x; /* also if the line is off the page */
+		int x; /* computed, as paint_text() does not advance off the page */
 
 		if (l->section != section) {
 			section = l->section;

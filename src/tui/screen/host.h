@@ -19,21 +19,21 @@ struct topology;
 /* What the screen needs from other parts, as it opens no files itself; texts are fit for a terminal. */
 struct host {
 	const char *name, *kernel, *version;
-	uint64_t wait_ns;  /* shortest wait with a recorded blocking thread */
+	uint64_t wait_ns;  /* shortest wait for which systop records what ran instead */
 	const char *scope; /* from -c, -p, -t, -u and the command: "all" */
 	struct source source; /* of names and recorded events */
 	void *arg;           /* passed to all functions below */
 	/* Name of a user, or its number if it has none. */
 	void (*user_name)(unsigned int uid, char *buf, size_t size);
-	/* Its number: 0 or -ENOENT. */
+	/* Finds the number of a user. 0 or -ENOENT. */
 	int (*user_find)(const char *name, unsigned int *uid);
 	/* Requests the stacks of sleeping threads: repeated at each tick that needs them. */
 	void (*want_sleepers)(void *arg);
-	/* Has the next tick read the memory of these processes instead of those before. Reads their command lines, unless it
-	 * just did. */
+	/* want_memory - the next tick reads the memory of these processes, and no longer that of those requested before.
+	 * want_commands - requests their command lines, unless they were just read. */
 	void (*want_memory)(void *arg, const pid_t *tgids, size_t nr);
 	void (*want_commands)(void *arg, const pid_t *tgids, size_t nr);
-	/* While it is true, the known command lines that are shown stay as they are. */
+	/* While @frozen, command lines that are known and shown do not change. */
 	void (*freeze_commands)(void *arg, bool frozen);
 	/* Facts about the memory of a process, or, with @tgid 0, of a cgroup (model/memory_facts.h); requests them of a
 	 * helper. NULL: not known yet. */
@@ -63,7 +63,7 @@ struct host {
 	void (*save)(void *arg, uint64_t from, uint64_t until, char *said, size_t size);
 	/* Saves some samples, which it reads at once, in a new file in the folder of save(). */
 	void (*save_samples)(void *arg, const struct sample_set *set, char *said, size_t size);
-	/* Cancels either; false: no save is in progress. */
+	/* Cancels save() or save_samples(); false: no save is in progress. */
 	bool (*save_cancel)(void *arg, char *said, size_t size);
 };
 

@@ -8,7 +8,7 @@
 #include "tui/screen/header.h"
 #include "tui/screen/screen_state.h"
 
-/* Longer than the usual interval, which shows what came late anyway. */
+/* Longer than the usual interval, after which the next refresh shows what came late anyway. */
 #define LATE_NS 1250000000ULL
 
 const struct screen_view screen_views[VIEW_COUNT] = {
@@ -216,7 +216,7 @@ void screen_step(struct screen *s, int64_t by)
 		return;
 	tick_past(s->newest, &oldest);
 	seq = s->shown->seq + by;
-	if ((int64_t)seq < (int64_t)oldest) /* a pause longer than the history begins before it */
+	if ((int64_t)seq < (int64_t)oldest) /* after a long pause, the shown refresh is older than all that are remembered */
 		seq = by > 0 || s->shown->seq >= oldest ? oldest : s->shown->seq;
 	if (seq > s->newest->seq)
 		seq = s->newest->seq;
@@ -267,7 +267,7 @@ bool open_row(enum action a, const struct row *r, struct opening *o)
 	return true;
 }
 
-/* A flamegraph without a selected row is that of the open view, whose subject may be gone. */
+/* Without a selected row, a flamegraph is that of the open view's subject, which may be gone. */
 static bool open_here(const struct open_view *from, enum action a, const struct row *r, struct opening *o)
 {
 	if (!open_row(a, r, o))

@@ -33,11 +33,11 @@ const struct settings *screen_settings(const struct screen *s);
 /* screen_tick - shows a new tick, unless paused. Holds the tick while it is shown. */
 void screen_tick(struct screen *s, const struct tick *t);
 
-/* screen_late - whether the same tick is to be drawn again, as stacks of blocked threads and names of functions arrive late:
- * once, and then whenever there are new names. Never within a second of the last time. */
+/* screen_late - whether to draw the same tick again, as stacks of blocked threads and names of functions arrive late: once,
+ * and then whenever there are new names, but never within a second of the last time. */
 bool screen_late(struct screen *s, uint64_t now_ns);
 
-/* screen_notice - shows a line in the footer until the next key that is not a prompt's; fit for a terminal. */
+/* screen_notice - shows a line, fit for a terminal, in the footer until the next key that no prompt takes. */
 void screen_notice(struct screen *s, const char *text);
 
 /* screen_key - a key as curses gives it: a KEY_ code if @is_code, else a character. @now_ns:

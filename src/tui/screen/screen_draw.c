@@ -17,7 +17,7 @@ static void draw_too_small(const struct screen *s, const struct paint *p)
 		 p->height);
 	x = (p->width - (int)strlen(text)) / 2;
 	paint_clear_lines(p, 0, p->height);
-	if (y) /* shows the host's name even then */
+	if (y) /* the host's name is shown even then */
 		paint_format(p, 0, 0, ROLE_TEXT, "systop %s", s->host->name);
 	paint_text(p, y, x > 0 ? x : 0, p->width, ROLE_TEXT, text);
 }
@@ -45,8 +45,7 @@ static void crumbs_text(struct screen *s, char *buf, size_t size)
 		text_add(buf, size, "> %s%s ", s->deeper[i].name, screen_views[s->deeper[i].id].crumb);
 }
 
-/* "RUN% desc". By a column that the table lacks, all rows are equal: they are in the order of their numbers, or
- * paths. */
+/* "RUN% desc". If the table lacks the column, all rows are equal, and are in the order of their numbers or paths. */
 static void sorted_text(const struct screen *s, enum table table, char *buf, size_t size)
 {
 	static const char *const id_titles[TABLE_COUNT] = { "TID", "PID", "PID", "path" };

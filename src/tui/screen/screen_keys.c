@@ -23,7 +23,7 @@ int screen_places(struct screen *s)
 	return 1 << screen_here(s)->id | (screen_searching(s) ? IN_SEARCH : 0);
 }
 
-/* Metrics that actions sort by. */
+/* Columns that actions sort by. */
 static const unsigned int sorted_by[ACTION_NONE] = {
 	[ACTION_SORT_RUN] = METRIC_RUN, [ACTION_SORT_MAX] = METRIC_RUNQ_MAX, [ACTION_SORT_P99] = METRIC_RUNQ_P99,
 	[ACTION_SORT_D] = METRIC_D,     [ACTION_SORT_TIME] = COLUMN_CPU_TIME,
@@ -125,7 +125,7 @@ static bool act_here(struct screen *s, enum action a, uint64_t now_ns)
 	return screen_here(s)->view->act(screen_here(s)->state, a, &c);
 }
 
-/* Moves to the next or last match of the search; 0: the text is being typed. */
+/* Moves to the next (1) or previous (-1) match of the search; 0: the text is being typed. */
 static void search(struct screen *s, int direction, uint64_t now_ns)
 {
 	struct view_context c;
@@ -242,8 +242,8 @@ static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 	}
 }
 
-/* Brings the view up to date, as keys can come faster than drawings and rows of an earlier refresh are gone. Returns
- * whether there is a shown tick: keys do not act on what cannot be seen. */
+/* Brings the view up to date, as keys can come faster than drawings, and rows of an earlier refresh are gone. Returns
+ * whether the view is visible: keys do not act on what cannot be seen. */
 static bool ready(struct screen *s, uint64_t now_ns)
 {
 	if (!s->paint || screen_too_small(s->paint))
@@ -263,7 +263,7 @@ static void act(struct screen *s, enum action a, uint64_t now_ns)
 		take_user(s);
 		return;
 	}
-	if (s->menu.kind && (a == ACTION_NONE || !(actions[a].places & IN_TEXT))) /* of the table that the menu hides */
+	if (s->menu.kind && (a == ACTION_NONE || !(actions[a].places & IN_TEXT))) /* it acts on the table that the menu hides */
 		return;
 	if (a == ACTION_BACK && s->host->save_cancel(s->host->arg, s->notice, sizeof(s->notice)))
 		return;
@@ -312,7 +312,7 @@ static void prompt_typed(struct screen *s, wint_t key, bool is_code, uint64_t no
 {
 	bool search = s->asks == ACTION_SEARCH;
 
-	if (!ready(s, now_ns)) { /* it is not seen, but takes all keys */
+	if (!ready(s, now_ns)) { /* an invisible prompt still takes all keys */
 		if (prompt_closes(key, is_code))
 			cancel_prompt(s);
 		return;

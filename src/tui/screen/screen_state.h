@@ -51,9 +51,9 @@ struct screen {
 	const struct tick *shown, *newest; /* held */
 	uint64_t nr_shown;             /* ticks that were shown */
 	bool paused;
-	bool changed;                  /* since the last update of the view */
-	uint64_t names;                /* generation of the names at that time, */
-	uint64_t updated_ns;           /* and when that was */
+	bool changed;                  /* something changed since the last update of the view: */
+	uint64_t names;                /* the generation of the names at that update, */
+	uint64_t updated_ns;           /* and its time */
 	bool late;                     /* the view was updated again since the shown tick came */
 	struct stack_quality stacks;   /* of what ran in the shown refresh */
 
@@ -61,7 +61,7 @@ struct screen {
 	struct pager overlay_pager;
 	struct menu menu;
 	struct prompt prompt;
-	enum action asks;              /* of the prompt: ACTION_SEARCH, ACTION_FILTER or ACTION_DELAY */
+	enum action asks;              /* what the prompt is for: ACTION_SEARCH, ACTION_FILTER or ACTION_DELAY */
 	char search[PROMPT_SIZE], search_before[PROMPT_SIZE];
 	struct filter *filter;
 	char filter_text[PROMPT_SIZE];

@@ -168,7 +168,7 @@ enum screen_verdict tui_input(struct tui *t)
 		else if (verdict != SCREEN_GO_ON)
 			return verdict;
 	}
-	if (acted) /* a refresh asks for keys, too: it draws anyway */
+	if (acted) /* else nothing changed: tui_resize() draws a new size */
 		tui_draw(t);
 	return SCREEN_GO_ON;
 }

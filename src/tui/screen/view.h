@@ -19,8 +19,8 @@ struct tick;
 /* Input of a view's functions; it draws on lines [top, top + height) of the paint. */
 struct view_context {
 	const struct tick *tick, *newest; /* the shown one, and the latest */
-	uint64_t nr_shown;           /* ticks that were shown: a view that stays as it is while the screen is paused and the
-				      * history goes on keeps what it found in the past until this changes */
+	uint64_t nr_shown;           /* number of ticks that were shown: while the screen is paused, history goes on, and a view
+				      * that must not change keeps what it found in the past until this number changes */
 	const struct paint *paint;
 	struct settings *settings;
 	const struct filter *filter; /* NULL: none */
@@ -47,14 +47,14 @@ struct opening {
  * are required, the others may be NULL. */
 struct view {
 	const char *legend; /* meaning of its marks, two blanks between those that may be left out; NULL: the legend of bars */
-	size_t state_size; /* zeroed at start */
+	size_t state_size; /* of its state, which is zeroed when it is opened */
 	/* After a new tick, order or size: recomputes the rows. 0 or -ENOMEM. */
 	int (*update)(void *state, const struct view_context *c);
 	/* Draws over all of its lines: they still have what was there before. */
 	void (*draw)(void *state, const struct view_context *c);
 	/* Called before all other handlers. Returns whether the view handled the action; update and draw follow. */
 	bool (*act)(void *state, enum action a, const struct view_context *c);
-	/* Moves the selection to the next (1) or last (-1) match of the search; 0: the present item may match, too.
+	/* Moves the selection to the next (1) or previous (-1) match of the search; 0: the present item may match, too.
 	 * NULL: the view has no search. */
 	void (*search)(void *state, int direction, const struct view_context *c);
 	/* Views with a selection: a click on a cell of the paint. Returns whether it asks to open the row. */
@@ -65,14 +65,15 @@ struct view {
 	 * the row it belongs to. */
 	const struct row *(*selected)(void *state);
 	void (*select)(void *state, const struct view_context *c, const struct row *r);
-	/* Action of Enter here, 0: it opens the row. Initialises a flamegraph opened from a row, NULL: the default. */
+	/* enter - the action of Enter here; 0: it opens the row. flame - initialises a flamegraph that is opened from a row; NULL:
+	 * the default. */
 	enum action enter;
 	void (*flame)(void *state, void *arg);
 	/* What an action opens here, if that does not follow from the selected row (open_row()); NULL: it always
 	 * does. Returns whether the view handled it; if @o still is VIEW_COUNT, nothing is opened. */
 	bool (*open)(void *state, enum action a, const struct view_context *c, struct opening *o);
-	/* Tables of rows only: the table whose columns are shown; and a function that switches to the form with
-	 * further name @way in VIEWS, 1 is the first; NULL: there is one form. */
+	/* Tables of rows only: table - the table whose columns are shown. show_as - switches to the form whose name is further
+	 * name @way in VIEWS, from 1 on; NULL: there is only one form. */
 	enum table (*table)(const void *state);
 	void (*show_as)(void *state, int way);
 	/* The selected time, CLOCK_BOOTTIME ns, to which a save is limited. Returns whether there is one now. NULL:
@@ -98,8 +99,8 @@ void view_flame_runq(void *state, void *arg); /* for struct opening */
 void view_flame_d(void *state, void *arg);
 void view_flame_from(void *state, enum metric_id metric, flame_source *source, void *arg, const char *what);
 
-/* view_flame_found - @o opens view_flame with samples that @find adds to a list, once: they are kept after others
- * forget them. @arg: @size bytes, which are copied for it; @what: for titles. Returns false if out of memory. */
+/* view_flame_found - @o opens view_flame with samples that @find adds to a list, once: the view keeps them, also after the
+ * history has forgotten them. @arg: @size bytes, which are copied for @find; @what: for titles. Returns false if out of memory. */
 struct sample_list;
 typedef int samples_find(const void *arg, const struct view_context *c, struct sample_list *list);
 bool view_flame_found(struct opening *o, enum metric_id metric, samples_find *find, const void *arg, size_t size,

@@ -69,7 +69,7 @@ static int terminal_color(int color)
 		return nearest(color & 0xffffff, nr);
 	if (color < nr)
 		return color;
-	return color < 16 ? color - 8 : nearest(color_rgb(color), nr); /* bright colours of a terminal with 8 */
+	return color < 16 ? color - 8 : nearest(color_rgb(color), nr); /* a bright colour, on a terminal with 8 */
 }
 
 void paint_init(struct paint *p, WINDOW *win, int width, int height, bool unicode)
@@ -88,7 +88,7 @@ void paint_theme(struct paint *p, const struct theme *t, bool color)
 			continue;
 		if (init_extended_pair(r + 1, terminal_color(l->fg), terminal_color(l->bg)) == OK)
 			p->roles[r] |= COLOR_PAIR(r + 1);
-		if (COLORS == 8 && l->fg >= 8 && l->fg < 16) /* bold text is bright there: black is seen on black */
+		if (COLORS == 8 && l->fg >= 8 && l->fg < 16) /* bold text is bright there, so bright black differs from black */
 			p->roles[r] |= A_BOLD;
 	}
 }
@@ -117,10 +117,10 @@ int paint_text(const struct paint *p, int y, int x, int width, enum role role, c
 		char one[8] = "";
 		int bytes = char_bytes(text), cells;
 
-		if (strnlen(text, bytes) < (size_t)bytes) /* it was cut off within a character */
+		if (strnlen(text, bytes) < (size_t)bytes) /* the text was cut off within a character */
 			break;
 		memcpy(one, text, bytes);
-		cells = *text >= ' ' && *text < 0x7f ? 1 : text_width(one); /* most text */
+		cells = *text >= ' ' && *text < 0x7f ? 1 : text_width(one); /* most text is ASCII */
 		if (cells > width)
 			break;
 		text += bytes;

@@ -13,8 +13,8 @@ struct paint {
 	int width, height;
 	bool unicode; /* else ASCII only */
 	attr_t roles[ROLE_COUNT];
-	int shift;    /* added to every line: drawings can be longer than the window, */
-	int from, to; /* range of lines in the window */
+	int shift;    /* added to every line, as drawings can be longer than the window; */
+	int from, to; /* only these lines of the window are drawn on */
 };
 
 /* paint_init - a paint for a whole window of this size, in plain looks. */
@@ -30,8 +30,8 @@ void paint_theme(struct paint *p, const struct theme *t, bool color);
  */
 int paint_text(const struct paint *p, int y, int x, int width, enum role role, const char *text);
 
-/* paint_repeated - draws a mark of one cell @count times, as far as the window's edge: much faster than as text. Returns the column
- * after it. */
+/* paint_repeated - draws a mark of one cell @count times, at most up to the window's edge: much faster than as text. Returns the
+ * column after it. */
 int paint_repeated(const struct paint *p, int y, int x, int count, enum role role, const char *mark);
 
 /* paint_format - as paint_text(), up to the window's edge, with a formatted text. */

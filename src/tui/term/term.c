@@ -37,13 +37,13 @@ static const char *const fallbacks[] = { "xterm-256color", "xterm", "vt100", "an
 /* Longest wait on leaving for a terminal that does not take the last frame. */
 #define LEAVE_MS 400
 
-/* A terminal that was not read for this long is redrawn completely: it may be a different one by now. */
+/* A terminal that took no output for this long is redrawn completely: it may be a different one by now. */
 #define STUCK_NS 1000000000ULL
 
 static struct {
 	SCREEN *screen;
-	FILE *frames;          /* output of curses: a memory file, as curses would block on a terminal that is not
-			        * read */
+	FILE *frames;          /* output of curses, in a memory file: curses would block on a terminal that is
+			        * not read */
 	struct sink *output; /* writes it to the terminal */
 	uint64_t stuck;        /* CLOCK_MONOTONIC ns: start of dropping frames; 0: none dropped */
 	bool open;
@@ -109,7 +109,7 @@ int term_check(void)
 	return 0;
 }
 
-/* Without delays, such as $<2>: only curses itself understands these. */
+/* Leaves out delays, such as $<2>: only curses itself understands these. */
 static void remember_text(const char *s)
 {
 	if (term.restore_len + strlen(s) > sizeof(term.restore))
@@ -141,13 +141,13 @@ static void remember_mouse(void)
 		remember_text("\033[?1006;1000l");
 }
 
-/* Curses writes at each move of the cursor, until it has left the screen and come back to it once: what it writes for that is
- * dropped. @fd: its output, in memory. */
+/* Makes curses collect its output: at first it writes at each move of the cursor, until it has left the screen and come back to it
+ * once. Drops what it writes for that. @fd: its output, in memory. */
 static void write_in_blocks(int fd)
 {
 	off_t begun;
 
-	curs_set(0); /* also writes what has begun the screen */
+	curs_set(0); /* also writes the sequences that begin the screen */
 	begun = lseek(fd, 0, SEEK_CUR);
 	endwin();
 	doupdate();
@@ -215,7 +215,7 @@ int term_open(struct sink *output, char *notice, int size)
 	remember("rmkx");
 	remember("cnorm");
 	remember(enter_ca_mode ? "rmcup" : "clear");
-	typeahead(-1); /* a frame is drawn as a whole: curses does not look for keys meanwhile */
+	typeahead(-1); /* curses must not interrupt a frame to look for keys */
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	if (has_colors()) {
@@ -246,7 +246,7 @@ bool term_missed(void)
 	return term.stuck;
 }
 
-/* Errors are ignored: the main loop notices a terminal that is gone. */
+/* Ignores errors: the main loop notices a terminal that is gone. */
 void term_send(void)
 {
 	int fd = fileno(term.frames);
@@ -255,7 +255,7 @@ void term_send(void)
 	if (bytes <= 0)
 		return;
 	sink_add(term.output, fd, bytes);
-	lseek(fd, 0, SEEK_SET); /* its pages are used again */
+	lseek(fd, 0, SEEK_SET); /* the next frame reuses its pages */
 }
 
 /* Restores the terminal; drops pending frames if it does not read them. */

@@ -51,7 +51,7 @@ enum role {
 	ROLE_COUNT
 };
 
-/* A colour: THEME_DEFAULT, 0..15 of the terminal's palette, or THEME_RGB and 24 bits. */
+/* A colour: THEME_DEFAULT, 0..255 of the terminal's palette, or THEME_RGB and 24 bits. */
 #define THEME_DEFAULT (-1)
 #define THEME_RGB 0x1000000
 
@@ -69,7 +69,7 @@ struct theme {
 	struct look looks[ROLE_COUNT];
 };
 
-/* Where themes that are not built in are searched. */
+/* Where themes that are not built in are looked for. */
 struct theme_files {
 	char dir[4096]; /* "": only files given by path */
 	uid_t uid;      /* permitted owner, besides root */

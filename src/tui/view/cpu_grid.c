@@ -13,7 +13,7 @@
 #include "tui/term/paint.h"
 #include "util/vec.h"
 
-#define BAR_ENTRY 72 /* least cells of a bar with its numbers */
+#define BAR_ENTRY 72 /* minimum cells of a bar with its numbers */
 #define BLOCK_GAP 2  /* between groups of cells */
 
 /* --- Groups */

@@ -29,8 +29,8 @@ struct cpu_grid {
 	struct grid_cpu *cpus;           /* in the order of the grid */
 	size_t nr, room;
 	bool placed;                     /* the layout is known */
-	int packages;                    /* number known */
-	int selected;                    /* its number */
+	int packages;                    /* number of packages, as far as known */
+	int selected;                    /* number of the selected CPU */
 	enum cpu_shape wanted, shape;    /* the user's choice, and the effect: bars if they fit */
 	int columns, width, lines;       /* entries per line, cells per entry, lines in total */
 	bool titles;                     /* above each group */

@@ -68,7 +68,7 @@ static void parent_text(const struct detail *d, pid_t ppid, char *buf, size_t si
 static int fact(const struct paint *p, int y, const char *title, const char *text)
 {
 	paint_format(p, y, 0, ROLE_DIM, "%-9s ", title);
-	return paint_wrapped(p, y, 10, text); /* also if the title is off the page */
+	return paint_wrapped(p, y, 10, text); /* at 10, as paint_format() returns 0 off the page */
 }
 
 static int owner_fact(const struct paint *p, int y, const char *title, const char *raw, const char *more)
@@ -148,7 +148,7 @@ static int thread_facts(const struct detail *d, const struct paint *p, int y)
 	int policy = l->policy, priority = l->priority;
 	char text[256], scheduling[64], cpus[64] = "-", last[16] = "-";
 
-	/* The programs see a change at the next tick in the thread only. Another thread can have the TID of one that ended. */
+	/* The BPF programs see a change only at the next tick in the thread. Another thread can have the TID of one that ended. */
 	if (now && lives)
 		d->context->host->scheduling(l->tid, &policy, &priority);
 	policy_text(policy, priority, scheduling, sizeof(scheduling));
@@ -231,7 +231,7 @@ int detail_values(const struct detail *d, const struct paint *p, int y)
 
 /* --- Over time */
 
-/* The most that many threads used of a refresh: their time of running, runqueue and D state. */
+/* The refresh in which several threads were busiest: their time of running, runqueue and D state, */
 struct busiest {
 	uint64_t ns, of; /* and the length of that refresh */
 };

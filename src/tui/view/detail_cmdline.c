@@ -54,7 +54,7 @@ int detail_command(const struct detail *d, const struct paint *p, int y)
 	return y;
 }
 
-/* Whether it is among the facts, as a whole. */
+/* Whether the whole command line is among the facts. */
 static bool is_short(const struct cmdline *c, int width)
 {
 	char words[CMDLINE_MAX + 1], safe[SAFE_BYTES];

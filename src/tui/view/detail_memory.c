@@ -20,7 +20,7 @@ static void share_text(const struct detail *d, uint64_t v, char *buf, size_t siz
 		snprintf(buf, size, ", %s %% of %s", SHARE_TEXT(v, all), BYTES_TEXT(all));
 }
 
-/* What a helper reads is of the present, whatever is shown beside it. */
+/* Whether the shown refresh is a past one: what a helper reads is always the present. */
 static bool is_past(const struct detail *d)
 {
 	return d->context->tick != d->context->newest;
@@ -60,7 +60,7 @@ static const char *percent(char buf[24], uint64_t hundredths)
 	return buf;
 }
 
-/* For the whole host the kernel does not define full of CPUs, and prints 0. */
+/* The kernel does not define "full" of CPUs for the whole host, and prints 0. */
 static int cgroup_pressure(const struct detail *d, const struct paint *p, int y, const struct memory_facts *facts)
 {
 	static const char *const names[PRESSURE_COUNT] = { "CPU", "memory", "I/O" };

@@ -30,7 +30,7 @@ static void where_text(const struct table_cell *cell, char *buf, size_t size)
 	waiter_where(cell->item, &cell->context->host->source, buf, size);
 }
 
-/* Narrower screens have room for the names and where they wait. */
+/* Narrower screens show fewer numbers, so that names and wait functions have room. */
 #define NARROW 80
 
 static const struct table_column columns[] = {

@@ -12,7 +12,7 @@
 /* Characters of an id beside a name. */
 #define SHORT_ID 12
 
-/* Rows are in depth-first order: the parent is the last row before with a smaller depth. */
+/* Rows are in depth-first order: the parent is the row before, or one of its ancestors. */
 static void set_parents(struct tree *tree, const struct row *rows, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++) {
@@ -24,8 +24,8 @@ static void set_parents(struct tree *tree, const struct row *rows, size_t nr)
 	}
 }
 
-/* "web docker-3f2a91c04b7e.scope": the name of a container or pod, if it is known, before that of its cgroup, in which
- * the id is shortened then. */
+/* "web docker-3f2a91c04b7e.scope": the name of a container or pod before that of its cgroup, in which the id is then
+ * shortened; only the latter if the former is not known. */
 static void own_name(const struct cgroup *c, const char *name, char *buf, size_t size)
 {
 	const struct owner *o = c->owner;

@@ -14,9 +14,9 @@ struct detail_view {
 	struct pager pager;      /* first */
 	const struct tick *tick; /* held: the last one that has the row */
 	const struct row *row;
-	uint64_t searched;       /* the refreshes up to this one were searched for the row */
+	uint64_t searched;       /* refreshes up to this one were searched for the row */
 	bool gone;
-	uint64_t nr_shown;       /* struct view_context.nr_shown of what follows */
+	uint64_t nr_shown;       /* struct view_context.nr_shown when what follows was found */
 	struct values past[HISTORY_TICKS];
 	uint64_t lengths[HISTORY_TICKS];
 	struct pairs pairs;
@@ -75,7 +75,7 @@ static void find_wakers(struct wakers *w, const struct tick *t, const struct sub
 	wakers_sort(w);
 }
 
-/* What another shown tick changes. */
+/* Updates what another shown tick changes. */
 static int take_tick(struct detail_view *s, const struct view_context *c)
 {
 	const struct row *r = subject_row(&c->within, c->tick);

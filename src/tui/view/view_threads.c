@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Threads, processes, or processes as a tree. */
 #include <stdio.h>
 
 #include "model/tick.h"
 #include "tui/widget/row_table.h"
 #include "util/map.h"
 
-/* Threads, processes, or processes as a tree. */
 /* Prefetch distance in rows, ahead of the filter: with 50,000 threads their names are in none of the caches. */
 #define AHEAD 16
 
@@ -68,7 +68,7 @@ static void process_name(const struct tree *tree, const struct row *r, bool name
 	tree_name(tree, r, comm, buf, size);
 }
 
-/* Threads that did nothing: those that slept have the same values. */
+/* Adds threads that did nothing. Those that slept all have the same values. */
 static int add_idle(struct threads *s, const struct view_context *c)
 {
 	const struct tick *t = c->tick;

@@ -25,8 +25,8 @@ void bar_cells(const unsigned long long *parts, int nr, int width, int *cells);
 void bar_chart(const struct paint *p, int y, int x, int width, int height, const struct values *v,
 	       const unsigned long long *wholes);
 
-/* bar_hist - a line for each slot of a histogram from its shortest to its longest: duration, count, and a bar in
- * @role. Returns the next line, @y if it is empty. */
+/* bar_hist - a line for each slot of a histogram from the shortest duration to the longest: duration, count, and a bar in
+ * @role. Returns the next line; @y if the histogram is empty. */
 int bar_hist(const struct paint *p, int y, const struct hist *h, enum hist_id id, enum role role);
 
 /* bar_legend - explains the bar's letters, as many as fit. */

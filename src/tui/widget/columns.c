@@ -33,7 +33,7 @@ struct column_info column_info(enum column_id id)
 				     m->drop, true };
 }
 
-/* Most names already differ in the first letter. */
+/* Compares the first letter before the whole name, as most names differ in it. */
 static bool is_called(const char *asked, const char *name)
 {
 	return tolower((unsigned char)*asked) == tolower((unsigned char)*name) && !strcasecmp(asked, name);
@@ -160,7 +160,7 @@ const char *columns_parse(struct column_list *l, enum table table, const char *t
 	return NULL;
 }
 
-/* The shortest name that column_find() accepts: lines of the file have at most 200 characters. */
+/* The shortest name that column_find() accepts, as lines of the config file have at most 200 characters. */
 static void short_name(enum column_id id, char *buf, size_t size)
 {
 	const char *name = id < COLUMN_METRICS ? metrics[id].stem : column_info(id).name;
@@ -266,7 +266,7 @@ static int compare_text(const struct row *a, const struct row *b, enum column_id
 	return by == COLUMN_COMM || by == COLUMN_COMMAND ? strncmp(row_comm(a), row_comm(b), 16) : 0;
 }
 
-/* Their command lines; a row without one has its name instead, so that any two rows are compared by the same rule. */
+/* Compares command lines; a row without one has its name instead, so that any two rows are compared by the same rule. */
 static int compare_commands(const struct row *a, const struct row *b)
 {
 	const struct cmdline *x = column_cmdline(a), *y = column_cmdline(b);
@@ -312,8 +312,8 @@ bool sorting_before(const void *x, const void *y, const void *arg)
 /* Length of the kernel's names, unless escaped. */
 #define COMM_WIDTH 16
 
-/* A command line has at least this part of a wide screen, and this width on one of 80 cells; on a narrower screen it
- * has a cell less for each cell, so that a wider screen never loses a column. */
+/* A command line has at least a fifth of a wide screen, and 26 cells of one of 80; on a narrower screen it has a cell
+ * less for each cell that is missing, so that a wider screen never shows fewer columns. */
 #define COMMAND_PART 5
 #define COMMAND_WIDTH 26
 
@@ -322,7 +322,7 @@ static bool is_name(enum column_id id)
 	return id == COLUMN_COMM || id == COLUMN_COMMAND;
 }
 
-/* The smallest width, unless a smaller one was set. */
+/* The minimum width of a column, unless a smaller one was set. */
 static int narrowest(const struct column_choice *c, const struct column_context *context, int width)
 {
 	struct column_info info = column_info(c->id);
@@ -380,7 +380,7 @@ static int take(bool *taken, int *widths, const struct column_list *l, int width
 			taken[i] = true;
 			left -= widths[i] + 1;
 		}
-		/* Less important ones make room for a width that was set, if the screen has it. */
+		/* A width that was set takes room from less important columns, if the screen is wide enough. */
 		for (int i = 0; i < l->nr; i++) {
 			int more = l->at[i].width - widths[i];
 

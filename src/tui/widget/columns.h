@@ -17,8 +17,8 @@ struct values;
 
 /*
  * Columns other than metrics, whose columns follow from the table of metrics.
- * id, name in the config, title, smallest and largest width, drop priority (0: never, the highest leaves a narrow
- * screen first), aligned right, help
+ * id, name in the config, title, smallest and largest width, drop priority (0: stays; the column with the highest
+ * leaves a narrow screen first), aligned right, help
  */
 #define TEXT_COLUMNS(_)                                                                            \
 	_(ID,      "id",      "TID",     7,  7,  0, true,  "number of the thread (or process)")    \
@@ -95,7 +95,7 @@ void columns_print(const struct column_list *l, char *buf, size_t size);
 enum units { UNITS_SHARE, UNITS_TIME, UNITS_RATE, UNITS_COUNT };
 extern const char *const units_names[UNITS_COUNT]; /* share time rate */
 
-/* column_descends - whether the largest come first when sorted by it, as by all metrics. */
+/* column_descends - whether rows sorted by it begin with the largest value, as for all metrics. */
 bool column_descends(enum column_id id);
 
 /* column_memory - bytes of MEM%, VALUE_NA: unknown. */
@@ -111,7 +111,7 @@ const char *column_owner(enum column_id id, const struct row *r);
 struct sorting {
 	enum column_id by;
 	bool inverted;
-	bool own; /* cgroups: by their own values, without those below */
+	bool own; /* cgroups: by their own values, without those of cgroups below */
 	enum cmdline_form form; /* what COMMAND shows */
 };
 
@@ -135,15 +135,15 @@ struct column_context {
 /* The columns that a table of this width shows, and their places. */
 struct columns {
 	int nr;
-	int pan; /* as asked for, or the most that there is */
+	int pan; /* the requested one, or the largest possible */
 	struct {
 		enum column_id id;
 		int x, width;
 	} at[COLUMN_COUNT];
 };
 
-/* columns_place - fits columns into @width; the sort column always stays. @pan: number of the last fitting columns
- * that make room for others. */
+/* columns_place - fits columns into @width; the sort column always stays. @pan: number of columns that make room for others,
+ * the most important ones first, but never those that always stay. */
 void columns_place(struct columns *c, const struct column_list *l, int width, int pan,
 		   const struct column_context *context);
 

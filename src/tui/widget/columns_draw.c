@@ -120,7 +120,7 @@ static void draw_past(const struct paint *p, int y, int x, int width, const stru
 	}
 }
 
-/* A value that systop formatted, aligned to the side of its column where it belongs. A part of a number is another number. */
+/* Draws a value that systop formatted, aligned in its column; # if it does not fit, as a part of a number is another number. */
 static void draw_value(const struct paint *p, int y, int x, int width, bool right, enum role role, const char *text)
 {
 	char cell[256];

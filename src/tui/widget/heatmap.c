@@ -255,7 +255,7 @@ const char *heatmap_age(uint64_t age_ns, char *buf, size_t size)
 		snprintf(buf, size, "-");
 	else if (!tenths)
 		snprintf(buf, size, "now");
-	else if (tenths % 10 <= 1 || tenths % 10 == 9) /* refreshes jitter by more than that */
+	else if (tenths % 10 <= 1 || tenths % 10 == 9) /* rounds a tenth away: refreshes jitter by more */
 		snprintf(buf, size, tenths == 1 ? "-0.1s" : "-%" PRIu64 "s", (tenths + 1) / 10);
 	else
 		snprintf(buf, size, "-%" PRIu64 ".%" PRIu64 "s", tenths / 10, tenths % 10);

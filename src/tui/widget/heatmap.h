@@ -64,7 +64,7 @@ uint64_t *heatmap_cell(const struct heatmap *h, int column, int row);
  * action. */
 bool heatmap_act(struct heatmap *h, enum action a);
 
-/* heatmap_range - the selected cells, visible or not, or the one at the cursor. */
+/* heatmap_range - the selected cells, visible or not; without a selection, the cell at the cursor. */
 struct heat_range heatmap_range(const struct heatmap *h);
 
 /* heatmap_level - 0 to HEAT_LEVELS - 1, of a displayed value. */

@@ -9,7 +9,7 @@
 #include "util/map.h"
 #include "util/vec.h"
 
-/* Items below the screen that are held, too. */
+/* Number of items below the screen that are held, too. */
 #define HOLD_MARGIN 100
 
 void list_fini(struct list *l)
@@ -105,7 +105,7 @@ static void show_cursor(struct list *l)
 		l->top = l->nr - l->height;
 }
 
-/* Moves the first @nr items whose key is held to @found; those that are left keep their order. Returns their number. */
+/* Moves those of the first @nr items whose key is held to @found; the others keep their order. Returns the number of others. */
 static size_t take_held(struct list *l, size_t nr, uint64_t (*key)(const void *item), const struct map *ranks,
 			const void **found)
 {
@@ -149,8 +149,8 @@ static size_t place_held(struct list *l)
 }
 
 /*
- * Sorts items[first .. end) if those that are alike come after all others. Most of 50,000 threads slept and are alike: they
- * are compared only by their tie, or not at all. Returns false if others come after them.
+ * Sorts items[first .. end) if the items that are alike come after all others; returns false if they do not. Most of 50,000
+ * threads slept and are alike: they are compared only by their tie, or not at all.
  */
 static bool order_apart(struct list *l, size_t first, size_t end, const struct order *by)
 {
@@ -294,7 +294,7 @@ void list_search(struct list *l, int direction, list_match *match, const char *s
 		if (!match(l->items[i], search))
 			continue;
 		move_to(l, i, o);
-		stick(l, list_selected(l)); /* also on the first line: it was asked for */
+		stick(l, list_selected(l)); /* also on the first line, as the user asked for it */
 		return;
 	}
 }

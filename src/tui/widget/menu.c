@@ -156,7 +156,7 @@ static void shift(struct menu *m, int i, int by)
 	m->cursor += by;
 }
 
-/* The width that a column has on this screen; if it has none, the smallest. */
+/* The width that a column has on this screen; its minimum width if it is not shown. */
 static int shown_width(const struct menu *m, enum column_id id)
 {
 	const struct column_context context = { .units = m->settings->units, .tree = m->table == TABLE_TREE,

@@ -142,7 +142,7 @@ static int cells_of(const struct prompt *p, size_t from, size_t to)
 	return text_width(part);
 }
 
-/* Where the text is drawn from in @room cells: they show the cursor, also on a wide character. */
+/* The first byte to draw, so that @room cells show the cursor, even on a wide character. */
 static size_t first_shown(const struct prompt *p, int room)
 {
 	size_t from = 0;

@@ -14,7 +14,7 @@
 #include "util/hash.h"
 #include "util/text.h"
 
-/* Rows of a screen whose memory and command lines are read: more than any terminal has. */
+/* Maximum number of visible rows whose memory and command lines are read: more than any terminal has. */
 #define ROWS_ON_SCREEN 512
 
 bool row_table_wants_all(const struct view_context *c)
@@ -120,7 +120,7 @@ void row_table_begin(struct row_table *t, const struct view_context *c)
 	table_begin(&t->table, &row_kind, t);
 }
 
-/* Running times of the last ticks, for the visible rows: read once, as the history of a paused screen goes on. */
+/* Reads the running times of the visible rows in the last ticks: once, as history goes on while the screen is paused. */
 static void fill_past(struct row_table *t, const struct view_context *c)
 {
 	const struct list *l = &t->table.list;

@@ -14,13 +14,13 @@ struct row_table {
 	struct table_state table;
 	enum table which;
 	struct columns columns;
-	struct sorting sorted; /* that of the settings; by a column that the table lacks, the order of numbers or paths */
+	struct sorting sorted; /* order of the settings; if the table lacks the column, that of numbers or paths */
 	struct table_column shown[COLUMN_COUNT]; /* the columns that fit */
 	char titles[COLUMN_COUNT][32];
 	int pan;
 	struct values *past; /* of the visible rows */
 	size_t past_room;
-	uint64_t past_key;   /* hash of these and of struct view_context.nr_shown */
+	uint64_t past_key;   /* hash of the visible rows and of struct view_context.nr_shown */
 	const char *id_title;
 	row_name *name;      /* NULL: no tree */
 	struct tree tree;

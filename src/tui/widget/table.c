@@ -276,7 +276,7 @@ static bool can_sort(const struct table_state *t, int column)
 	return t->width[column] > 0 && (c->flags & TABLE_SORTS || c->at || c->number || c->compare);
 }
 
-/* Sorts by another column at once. */
+/* Sorts by another column, without holding the old order any longer. */
 static void sort_by(struct table_state *t, int by, bool inverted)
 {
 	t->by = by;

@@ -20,7 +20,7 @@ struct table_cell {
 	enum role role;
 };
 
-/* Least width of a screen that shows columns at their wide width. */
+/* Minimum width of a screen that shows columns at their wide width. */
 #define TABLE_WIDE 140
 
 /* For struct table_column.at, if the number is a uint64_t in the item. */
@@ -33,7 +33,7 @@ struct table_cell {
 /* A column of items of any kind. */
 struct table_column {
 	const char *title;
-	int gap, width;           /* blanks before it; least number of cells */
+	int gap, width;           /* blanks before it; minimum number of cells */
 	enum { TABLE_LEFT = 1,    /* align text to the left, else to the right, */
 	       TABLE_ELIDED = 2,  /* elide it in the middle, else cut it, */
 	       TABLE_REST = 4,    /* extend it up to the edge: only for the last column, */
@@ -43,8 +43,8 @@ struct table_column {
 	       TABLE_ASCENDING = 64 } flags; /* smallest first */
 	int from, wide;           /* shown on screens of at least @from columns; at @wide cells (0: same) from
 				   * TABLE_WIDE on */
-	/* Value of a number, VALUE_NA: not known. It is sorted largest first and shown in its unit unless there is
-	 * text(). A column without number() sorts by compare(), smallest first, if it has it. */
+	/* The value of a number, in the item or by number(); VALUE_NA: not known. It is sorted largest first, and shown in its
+	 * unit unless there is text(). A column without a number sorts by compare(), smallest first, if it has that. */
 	size_t at;
 	uint64_t (*number)(const void *item);
 	enum unit unit;
@@ -66,7 +66,7 @@ struct table_kind {
 	int by;                   /* initial sort column */
 	list_match *match;        /* NULL: not searchable */
 	enum role (*role)(const void *item, const struct view_context *c); /* NULL: ROLE_TEXT */
-	/* The title of a column, NULL: its own. The whole of its shares and rates. */
+	/* title - the title of a column; NULL: its own. whole - the whole of its shares and rates. */
 	const char *(*title)(const void *state, int column);
 	uint64_t (*whole)(const struct table_cell *cell);
 	/* Looks: LINES fills the selected line up to the edge, and each title only as far as its text; CELLS does

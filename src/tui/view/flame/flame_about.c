@@ -15,7 +15,7 @@
 #include "util/format.h"
 #include "util/text.h"
 
-/* Least width with the threads at its left. */
+/* Minimum width of a screen with the threads at the left. */
 #define WIDE 160
 #define THREADS_WIDTH 40
 
@@ -47,7 +47,7 @@ void flame_draw_head(struct flame_view *s, const struct view_context *c)
 	for (int i = 0; metric_weight(i) != METRIC_NONE; i++) {
 		bool shown = metric_weight(i) == s->options.metric;
 
-		/* There is room for the usual ones. */
+		/* There is room only for the usual ones. */
 		if (!shown && metrics[metric_weight(i)].drop == DROP_HIDDEN)
 			continue;
 		x = paint_format(c->paint, c->top, x, shown ? ROLE_SORTED : ROLE_DIM, shown ? "[%s]" : " %s ",
@@ -64,7 +64,7 @@ void flame_draw_head(struct flame_view *s, const struct view_context *c)
 		paint_format(c->paint, c->top, x + 1, ROLE_TEXT, "%s%s", text, without);
 }
 
-/* --- The threads at its left */
+/* --- The threads at the left of the graph */
 
 void flame_draw_threads(struct flame_view *s, const struct view_context *c, int bottom)
 {
@@ -137,8 +137,8 @@ static void module_text(const struct view_context *c, const struct symbol *symbo
 	}
 }
 
-/* Puts, before @end, how to get a symbol for a frame without one: debug information that appears is read at once. Puts
- * nothing if there is no way. */
+/* Puts, before @end, how to get a symbol for a frame without one; systop then reads it by itself. Puts nothing if there is
+ * no way. */
 static int put_missing(const struct view_context *c, int y, int end, const struct symbol *symbol, uint64_t frame)
 {
 	bool first = true;
@@ -195,7 +195,7 @@ static int take_row(void *arg, const struct stack_sample *sample)
 	return 1;
 }
 
-/* What the subject did in the last refreshes: looked for once in each, as that takes longer than drawing. NULL: not known. */
+/* What the subject did in the last refreshes; NULL: not known. Searched only once per refresh, as it takes longer than drawing. */
 static const struct values *find_past(struct flame_view *s, const struct view_context *c)
 {
 	struct ended ended = { .subject = &c->within };
@@ -256,7 +256,7 @@ struct about {
 	uint64_t frame, total, self, count;
 };
 
-/* Whether the boxes below one are its callers, and those above it what it called: its self time is not that of the function. */
+/* Whether a box has its callers below and its callees above: its self time is then not that of the function. */
 static bool has_callers(const struct flame_view *s)
 {
 	return flame_inverted(s) || s->tree == TREE_CALLERS;

@@ -10,7 +10,7 @@
 #include "util/text.h"
 #include "util/vec.h"
 
-/* Shorter names are cut: two dots would leave too little of them. */
+/* In narrower boxes names are cut: two dots would leave too little of them. */
 #define ELIDE_FROM 8
 
 /* Smaller changes of a share are noise. */

@@ -89,7 +89,7 @@ static void draw_name(const struct table_cell *cell, const struct paint *p, int 
 	paint_text(p, y, x, cell->width, role, cut);
 }
 
-/* Narrower screens keep the name. */
+/* Narrower screens lack columns, so that the name has room. */
 #define NARROW 60
 
 #define AT(member) TABLE_AT(struct calltree_function, member)

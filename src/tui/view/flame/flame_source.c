@@ -99,7 +99,7 @@ void view_flame_from(void *state, enum metric_id metric, flame_source *source, v
 	snprintf(s->what, sizeof(s->what), "%s", what);
 }
 
-/* A source of its own: samples that were found once. */
+/* A source with samples of its own, which were found once. */
 struct found {
 	struct sample_list list;
 	samples_find *find;

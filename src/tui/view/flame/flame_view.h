@@ -50,8 +50,8 @@ struct flame_view {
 	uint64_t past_seq;         /* and the latest of them */
 	struct box *boxes;         /* including those on lines above and below the screen */
 	size_t nr_boxes, boxes_room;
-	int scrolled;              /* lines that the boxes are moved up by when drawn, */
-	int hidden;                /* and those that were off the screen */
+	int scrolled;              /* number of lines that the boxes are moved up by when drawn, */
+	int hidden;                /* and of lines that were off the screen */
 };
 
 /* flame_selected - the selected node, NULL: none.
@@ -69,8 +69,8 @@ void flame_root_name(const struct view_context *c, char *buf, size_t size);
 /* flame_matches - whether the search matches the name. */
 bool flame_matches(const char *name, const char *search);
 
-/* flame_compares - whether the graph is drawn as compared with the base, which is of whole stacks: callers and callees of a
- * function have no place in it. */
+/* flame_compares - whether the graph shows changes since the base. The base has whole stacks, so callers and callees of one
+ * function cannot be compared with it. */
 static inline bool flame_compares(const struct flame_view *s)
 {
 	return s->compares && s->mode == MODE_TREE;
@@ -82,7 +82,7 @@ static inline bool flame_inverted(const struct flame_view *s)
 	return s->options.inverted && s->mode == MODE_TREE;
 }
 
-/* flame_change - growth of the place's share since the base: -1 to 1. */
+/* flame_change - growth of the node's share since the base: -1 to 1. */
 double flame_change(struct flame_view *s, const struct view_context *c, const struct calltree_node *n);
 
 /* flame_source.c:

@@ -17,7 +17,7 @@
 /* Selectable samples per second: no multiples of timer frequencies. */
 static const int frequencies[] = { 19, 49, 99, 199, 499, 997 };
 
-/* Least width that leaves the legend room beside the whole words of the status. */
+/* Minimum width with room for the legend beside a status in whole words. */
 #define WIDE 100
 
 #define NR_FREQUENCIES (int)(sizeof(frequencies) / sizeof(frequencies[0]))
@@ -73,9 +73,9 @@ static void follow_names(struct flame_view *s, const struct view_context *c)
 		list_select(&s->functions.list, flame_function_key(source->symbol(source->arg, fn->at.frame, fn->at.tgid)));
 }
 
-/* Builds a tree. It is built again at each key, as stacks of blocked threads arrive late, unless refreshes that are in it were
- * forgotten during a pause. Keys that come before it is drawn move in the boxes that were: of what is still in it, or not at
- * all if it is another tree. */
+/* Builds a tree, again at each key, as stacks of blocked threads arrive late; but not if refreshes that are in it were forgotten
+ * during a pause. Until it is drawn, keys move among the old boxes that are still in it; there are none if it is another
+ * tree. */
 static int build(struct flame_view *s, enum flame_tree tree, const struct view_context *c, const struct calltree_options *o)
 {
 	struct calltree *f = &s->flames[tree];

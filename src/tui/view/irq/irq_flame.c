@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A flamegraph of interrupts. It shows the samples taken in them, each from the frame where the interrupt begins:
+/* A flamegraph of interrupts. It shows the samples taken in them, each from the frame where the interrupt begins, as
  * the interrupted code has nothing to do with it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static int samples(void *arg, const struct view_context *c, uint64_t ticks, samp
 	return tick_samples(c->tick, ticks, on_sample, &r);
 }
 
-/* Wall time: the work of softirqs in ksoftirqd is that thread's running time. */
+/* Wall time, as the work of softirqs in ksoftirqd counts as running time of that thread. */
 static void init(void *state, void *arg)
 {
 	const struct irq_source *source = ((struct irq_flame *)arg)->source;

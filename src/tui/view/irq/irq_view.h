@@ -18,9 +18,9 @@ struct paint;
 struct tick;
 struct view_context;
 
-/* For struct view's open(), for a source of interrupts; false: out of memory, nothing is opened. */
+/* What struct view's open() opens for a source of interrupts. They return false if out of memory: nothing is opened. */
 
-/* irq_open_source - the view of one source: its CPUs, its victims, its durations. */
+/* irq_open_source - the view of one source: its CPUs, the threads it interrupted, its durations. */
 bool irq_open_source(const struct irq_source *source, struct opening *o);
 
 /* irq_open_flame - a flamegraph of the samples in interrupts of a source, or of all sources (NULL). */

@@ -124,7 +124,7 @@ static void cpus_text(const struct table_cell *cell, char *buf, size_t size)
 		snprintf(buf, size, "%d CPUs", v->nr_cpus);
 }
 
-/* Its share of the last refreshes, relative to the largest. */
+/* The time of a source in each of the last refreshes, relative to the largest of them. */
 static void draw_past(const struct table_cell *cell, const struct paint *p, int y, int x)
 {
 	uint64_t ns[PAST_MAX];

@@ -32,7 +32,7 @@ struct irq_source_view {
 
 /* --- Data */
 
-/* Live: every READ_EVERY_NS. Back in time: for each new refresh. */
+/* Whether to read the recorder: live every READ_EVERY_NS, back in time for each other refresh. */
 static bool is_due(const struct irq_source_view *s, const struct view_context *c)
 {
 	if (!s->read_seq || s->again)

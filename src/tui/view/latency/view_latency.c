@@ -17,8 +17,8 @@
 #define AROUND_LINES 5  /* title, axis, legend, quantiles, selection; */
 #define AROUND_LINES_LOW 2 /* a low screen only has the first and the last */
 #define LOW 10
-#define ROWS_MIN 14     /* screens with more rows than this have a list below, */
-#define LIST_LINES_MIN 6
+#define ROWS_MIN 14     /* the list below the map leaves it this many rows, */
+#define LIST_LINES_MIN 6 /* and needs this many lines itself */
 
 struct latency_view {
 	enum hist_id kind;
@@ -124,7 +124,7 @@ static bool same(const struct latency_range *a, const struct latency_range *b)
 	       a->high == b->high;
 }
 
-/* Past refreshes do not change: only a new range is searched. */
+/* Searches only a new range, as past refreshes do not change. */
 static int find_parties(struct latency_view *s, const struct view_context *c)
 {
 	struct latency_range r = range_of(s);
@@ -248,7 +248,7 @@ static uint64_t age(const struct view_context *c, uint64_t seq)
 	return t ? c->newest->boottime_ns - t->boottime_ns : UINT64_MAX;
 }
 
-/* Whether contributors can be searched: what was found earlier is shown longer. */
+/* Whether contributors can still be searched; those that were found earlier are shown longer. */
 static bool is_remembered(const struct latency_view *s, const struct view_context *c)
 {
 	return tick_head(c->tick, s->contributors.range.last);

@@ -20,7 +20,7 @@
 struct subsecond_view {
 	enum subsecond_metric metric;
 	struct heatmap map;
-	struct subsecond data[SUBSECOND_METRICS]; /* each is read while it is shown */
+	struct subsecond data[SUBSECOND_METRICS]; /* each is read only while it is shown */
 };
 
 static const char *const metric_names[SUBSECOND_METRICS] = { "CPU samples", "runqueue wait", "D state" };
@@ -43,7 +43,7 @@ static uint64_t row_ns(const struct subsecond_view *s)
 	return SEC / s->map.rows;
 }
 
-/* Reads new seconds; the first time everything, so that the user can step back. */
+/* Reads new seconds; the first time as many as there is room for, so that the user can step back. */
 static int read_on(struct subsecond_view *s, const struct view_context *c)
 {
 	struct subsecond *data = &s->data[s->metric];
