@@ -22,11 +22,11 @@ sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
 from harness import GUEST, SYSTOP, Cgroup, begin, helper_of  # noqa: E402
 from tmux import Terminal  # noqa: E402
 
-NAMES_S = 10 if GUEST else 3    # until names of others are there
-GIANTS_S = 30 if GUEST else 10  # until those of the giants are
+NAMES_S = 10 if GUEST else 3    # until other programs have names
+GIANTS_S = 30 if GUEST else 10  # until the giants have names
 WAIT_S = 30
 
-# A program that is all its own: no library, and a stack that cannot be walked without its unwind table.
+# A program without libraries, whose stack cannot be walked without its unwind table.
 SPIN = """
 static __attribute__((noinline)) void alpha(void)
 {
@@ -285,7 +285,7 @@ class Samples:
 
 
 def is_named(cpu):
-    """Everything except samples taken while another process ended."""
+    """Whether everything has a name, except samples taken while another process ended."""
     return cpu["unwound_ns"] and cpu["unwound_ns"] >= 0.8 * cpu["total_ns"] and cpu["named_ns"] >= 0.9 * cpu["stacks_ns"]
 
 
@@ -334,8 +334,8 @@ def end(proc):
 
 
 def others_have_names(place, samples, make):
-    """While a hostile file is read, a new program gets its names and its table in time. Time that the host takes
-    counts, too: the best of three decides."""
+    """While a hostile file is read, a new program gets its names and its table in time. The best of three tries decides, as time
+    that the host takes counts, too."""
     took = []
     for attempt in range(3):
         path = place.path(f"{make.__name__}{attempt}")
@@ -364,7 +364,7 @@ def others_have_names(place, samples, make):
 
 
 def stands_back(samples):
-    """The symbols helper has no raised priority, and is the first to die if memory runs out."""
+    """The symbols helper has no raised priority, and is the first to be killed if memory runs out."""
     pid = samples.helper()
     with open(f"/proc/{pid}/oom_score_adj", encoding="utf-8") as f:
         oom = int(f.read())
@@ -381,7 +381,7 @@ def told_on_the_health_page(place):
             for _, make, reason in HOSTILE:
                 if reason:
                     running.append(place.hostile(make, place.path(f"{make.__name__}0")))
-            t.keys("f") # of all of them: whose names are asked for
+            t.keys("f") # a flamegraph of all: asks for their names
             t.wait("On-CPU")
             t.keys("!")
             for _, make, reason in HOSTILE:
@@ -465,7 +465,7 @@ def giants(place):
             # takes the kernel up to 15 us a page: 8 s for this file, most of it a hole.
             subprocess.run(["cat", path], stdout=subprocess.DEVNULL, check=True)
             since = time.monotonic()
-            # What is measured is reading them: they do not take its CPU.
+            # The test measures how long reading them takes: at nice 19 they take no CPU from that.
             procs = [place.start("nice", "-n", "19", p) for p in (path, by_id, by_link)]
             took = samples.wait(since, is_named, WAIT_S + GIANTS_S, "the giants have no names") - since
             peak = status_of(samples.helper(), "VmHWM") >> 10

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command lines of programs that live for 100 us, as many as there can be."""
+"""Command lines of programs that live for 100 us, started at the highest rate."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, SEC, Load, Systop, begin, load_path  # noqa: E402
 
 
-COMMAND_BYTES = 256  # that are there for a program of which nothing else is left, see bpf/command.h
+COMMAND_BYTES = 256  # kept for a program of which nothing else is left, see bpf/command.h
 
 
 def burst(rate, seconds):
@@ -26,7 +26,7 @@ def burst(rate, seconds):
     exited = sum(t["exited"] for line in lines for t in line["threads"])
     named, cut, unknown, late = set(), 0, 0, set()
     for line in lines:
-        # The refresh that is made while a program starts can have its name already, the next one has the rest.
+        # A refresh that is made while a program starts can already have its name; the next one has the rest.
         unknown += len(late - {p["tgid"] for p in line["processes"] if p["cmdline"]})
         late = {p["tgid"] for p in line["processes"] if not p["cmdline"]}
         for p in line["processes"]:

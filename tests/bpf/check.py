@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--check --json: the same as the table of --check, for programs, wherever systop can run and where it cannot."""
+"""--check --json prints the same as the table of --check, for programs, both where systop can run and where it cannot."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def in_shell(*first):
     return ("sh", "-c", " && ".join(first) + ' && exec "$@"', "sh")
 
 
-# Where it is checked: how, exit status, the failing step and a part of its reason, an item that is not ok.
+# Cases: how systop is started, the exit status, the failing step and a part of its reason, an item that is not ok.
 PLACES = {
     "as root": ((), 0, None, None, None),
     "without rights": (NOBODY, 4, "rights", "capabilities of this process", "CAP_BPF"),
@@ -79,22 +79,22 @@ def looks(systop, name):
         assert all(c["ok"] is None and "not checked" in c["reason"] for c in later), later
     if wrong:
         assert any(c["ok"] is False and c["reason"] for c in of(found, wrong)), of(found, wrong)
-    for check in found["checks"]: # whatever the table has is there
+    for check in found["checks"]: # everything in the table is there
         assert check["name"] in table.stdout or check["name"] in ("kernel features", "namespaces", "rights", "clock's cost",
                                                                   "open files", "start"), check
 
 
 def starts_alike(systop):
-    """What --check finds first is what systop says when it does not start."""
+    """The first failure that --check finds is the message of a systop that does not start."""
     for name, (before, status, step, _, _) in PLACES.items():
-        if step and step != "open files": # a table takes more of them
+        if step and step != "open files": # a table needs more open files
             done = run(*before, systop, "-b", "-n", "1")
             found = json.loads(run(*before, systop, "--check", "--json").stdout)
             assert done.returncode == status and of(found, step)[0]["text"] in done.stderr, (name, done, of(found, step))
 
 
 def helpers_rights(systop):
-    """What helpers lack is stated: systop runs without it."""
+    """--check reports rights that helpers lack; systop runs without them."""
     caps = "--inh-caps=+bpf,+perfmon", "--ambient-caps=+bpf,+perfmon"
     done = run(*NOBODY, *caps, systop, "--check", "--json")
     found = json.loads(done.stdout)
@@ -116,7 +116,7 @@ def strict():
 
 def main():
     tap = begin()
-    with tempfile.TemporaryDirectory() as folder: # which anyone can run it from
+    with tempfile.TemporaryDirectory() as folder: # from which anyone can run it
         os.chmod(folder, 0o755)
         systop = shutil.copy(SYSTOP, folder)
         for name in PLACES:

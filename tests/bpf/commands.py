@@ -28,7 +28,7 @@ def process_of(line, pid):
 
 
 def arguments_of(pid):
-    """What the kernel says, as systop shows it."""
+    """The arguments that the kernel reports, as systop shows them."""
     with open(f"/proc/{pid}/cmdline", "rb") as f:
         return shown(f.read())
 
@@ -113,7 +113,7 @@ PROGRAMS = {
 
 
 def programs(before):
-    """What runs before systop, or starts while it runs, has the arguments that the kernel reports."""
+    """Programs that run before systop, or start while it runs, have the arguments that the kernel reports."""
     with contextlib.ExitStack() as stack:
         start = lambda: {name: stack.enter_context(running(*command)) for name, command in PROGRAMS.items()}
         pids = start() if before else None
@@ -131,7 +131,7 @@ def programs(before):
 
 
 def empty():
-    """Without arguments the kernel gives one, which is empty. Python's own execve() refuses to give none."""
+    """A program without arguments gets an empty one from the kernel. Python's own execve() refuses an empty list."""
     script = ("import ctypes; none = (ctypes.c_char_p * 1)(None); "
               f"ctypes.CDLL(None).execve({os.fsencode(os.path.abspath(load_path('poller')))}, none, none)")
     with running(sys.executable, "-c", script) as pid, Systop("-d", INTERVAL, "--all") as systop:
@@ -176,14 +176,14 @@ def forked():
 
 
 def forked_and_renamed():
-    """A child that gave itself a title before anything requested it shows that a second later."""
+    """A child that gave itself a title before anything requested its command line shows the title a second later."""
     with Title("x" * 50) as load, Systop("-d", INTERVAL) as systop:
         systop.line()
         child = load.tell("fork title a child")
         end = time.monotonic() + (5 if GUEST else 2.5)
         while time.monotonic() < end:
             line = systop.line()
-        os.kill(child, signal.SIGSTOP)  # it is in a refresh again: what that shows was read before
+        os.kill(child, signal.SIGSTOP)  # the child is in another refresh, which shows what was read before
         os.kill(child, signal.SIGCONT)
         for _ in range(6):
             line = systop.line()
@@ -199,7 +199,7 @@ def hidden():
     with Systop("-d", INTERVAL, "--all") as systop:
         systop.line()
         with Title("x" * 50) as load:
-            # Its first thread uses the same pages until it rests.
+            # The first thread of the process uses the same pages until it rests.
             wait_for(lambda: state_of(load.pid) == "S", 10, lambda: f"it is in state {state_of(load.pid)}")
             load.tell("hide")
             wait_until(systop, load.pid, [load_path("commands"), "title", "x" * 50])
@@ -278,7 +278,7 @@ def secret():
 
 
 def exported(*args):
-    """All that systop writes to a file, or to its output."""
+    """Everything that systop writes to a file, or to its output."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "file")
         args = [path if arg == "FILE" else arg for arg in args]
@@ -320,7 +320,7 @@ def arguments():
         trace = exported(*record, "--args")
         assert b"s3cretargument" in trace and b"\x1a\x02.." in trace, "it is cut, or without a mark"
         assert f"systop -d 0.5 -c {GROUP} -w ".encode() in trace, "systop's own are not there"
-    # Also those of a command that systop itself starts.
+    # The same for a command that systop itself starts.
     for args, shown in ((), False), (("--args",), True):
         trace = exported("-w", "FILE", "--duration", "1", *args, "--", "sleep", "2.0471")
         assert (b"2.0471" in trace) == shown, args

@@ -21,7 +21,7 @@ SECONDS = "60"
 USER, OTHER = 4321, 4323
 os.environ["LOAD_PERCENT"] = "10"  # their functions have to have names
 INTERVAL = 0.5
-LATE = 2 + INTERVAL + (5 if GUEST else 0.5)  # from the arrival of a file to the line with its names
+LATE = 2 + INTERVAL + (5 if GUEST else 0.5)  # longest time from the arrival of a file to the line with its names
 LATE_PAUSED = LATE + 4
 FUNCTIONS = ("alpha", "beta", "gamma_")
 
@@ -71,7 +71,7 @@ def environment(**changes):
 
 
 def share_named(lines):
-    """Of the samples: those with a name of burn."""
+    """The share of samples that have a name of burn."""
     every = sum(int(line.rpartition(" ")[2]) for line in lines)
     named = sum(int(line.rpartition(" ")[2]) for line in lines if any(f";{f}" in line for f in FUNCTIONS))
     assert every, "no samples"
@@ -87,7 +87,7 @@ def sampled(burn, *options, env=None, command=None):
 
 
 def place(layout):
-    """A folder of --symbol-dir, after one that has nothing."""
+    """A folder of --symbol-dir, after one that is empty."""
     with Stripped(build_id=layout != "burn.debug") as burn, tempfile.TemporaryDirectory() as folder:
         burn.put(folder, layout)
         named = sampled(burn, "--symbol-dir", burn.folder, "--symbol-dir", folder)
@@ -176,8 +176,8 @@ def refused(how):
 
 
 def arrives(layout, *wrong):
-    """A debug file that appears while systop runs: names soon after, in frames that had none. @wrong: first another
-    file is in its place."""
+    """A debug file that appears while systop runs soon gives names to frames that had none. @wrong: another file is in its place
+    first."""
     with Stripped(build_id=layout != "burn.debug") as burn, tempfile.TemporaryDirectory() as folder:
         if wrong:
             with Stripped() as another:
@@ -219,7 +219,7 @@ def stops_answering(burn, fuse, proc):
 
 
 def folder_that_hangs():
-    """A folder that does not answer any more costs its own files' names: others on the program's file system have some."""
+    """A folder that stops answering costs only the names of its own files: other files on the program's file system have names."""
     with Stripped() as burn, Fuse() as fuse, Load(burn.path, "cpu", SECONDS) as load, subprocess.Popen(
             [SYSTOP, "--folded=cpu", "-n", "40", "-d", str(INTERVAL), "-F", "499", "--symbol-dir", fuse.mount],
             stdout=subprocess.PIPE, text=True, env=environment()) as proc:
@@ -248,7 +248,7 @@ def file_that_hangs():
 
 
 def system_folder_that_hangs(whose):
-    """The same for /usr/lib/debug, the host's or one that a process has mounted in a namespace of its own."""
+    """As above, with /usr/lib/debug: the host's, or one that a process has mounted in a namespace of its own."""
     with Stripped() as burn, Fuse() as fuse:
         mounted = ["unshare", "--mount", "sh", "-c", f'mount --bind {fuse.mount} /usr/lib/debug && exec "$@"', "sh"]
         systop = [SYSTOP, "--folded=cpu", "-n", "40", "-d", str(INTERVAL), "-F", "499"]
@@ -330,7 +330,7 @@ def package():
 
 
 def bad_folders():
-    """A folder that is none: said before anything starts."""
+    """A --symbol-dir that is not a folder is reported before anything starts."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/file"
         open(path, "wb").close()
@@ -378,8 +378,8 @@ def main():
         ("a debug file arrives while the flamegraph is paused", while_paused),
         ("folders that are none", bad_folders),
     ], 2)
-    # Alone: to this systop the one of the case above is a process whose folder hangs, and after one did not answer it looks in
-    # no such folder for ten seconds.
+    # It runs alone: for this systop, that of the case above would be a process whose folder hangs, and after a folder did not
+    # answer, systop looks in no such folder for ten seconds.
     tap.case("/usr/lib/debug of a process that hangs", system_folder_that_hangs, "process")
     if shutil.which("dpkg"):
         tap.case("the package with debug information", package)

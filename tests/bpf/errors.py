@@ -26,7 +26,7 @@ def run(*command):
 
 
 def says(status, text, *command):
-    """It ends with this status and a message with the failure, the cause and the remedy."""
+    """systop ends with this status, and a message with the failure, the cause and the remedy."""
     done = run(*command)
     assert done.returncode == status, (done.returncode, done.stderr)
     assert text in done.stderr, done.stderr
@@ -57,7 +57,8 @@ def bad_values():
 
 
 def turkish():
-    """Columns are found in either case also where i is not the lower case of I. The option after the filter ends the start."""
+    """Names of columns are found in upper and lower case also where i is not the lower case of I. The option after the filter ends
+    the start."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["localedef", "-i", "tr_TR", "-f", "UTF-8", os.path.join(folder, "tr_TR.UTF-8")], check=True)
         for term in ("TID=1", "tid=1", "IRQ%>=0"):
@@ -222,8 +223,7 @@ def with_file(where, text, *args, then=None):
 
 
 def slow_clock():
-    """A clock that is a device is named with its cost, and refused without --force. Clocks of CPUs and hypervisors
-    are not."""
+    """A clock that is a device is named with its cost, and refused without --force. Clocks of CPUs and hypervisors are accepted."""
     for name in ("hpet", "acpi_pm", "jiffies"):
         status, out, err = with_file(CLOCK, name + "\n", "-b", "-n1", "-d0.2")
         assert status == 3 and not out, (name, status, out, err)
@@ -241,7 +241,7 @@ def slow_clock():
 
 
 def clock_that_changes():
-    """The health page has the clock that the kernel reads now: it takes another one if the CPUs' counters differ."""
+    """The health page shows the clock that the kernel reads now: the kernel takes another one if the CPUs' counters differ."""
     with tempfile.NamedTemporaryFile(prefix="systop-file-") as f, Terminal(120, 150) as t:
         os.chmod(f.name, 0o644)
         os.pwrite(f.fileno(), b"tsc\n", 0)
@@ -309,7 +309,7 @@ def without_root():
 
 
 def ends(number, *args):
-    """A signal ends it within a second, as that signal, and its BPF programs go with it."""
+    """A signal ends systop within a second, its exit status is that of the signal, and no BPF program is left."""
     before = bpf_ids()
     with subprocess.Popen([SYSTOP, *args], stdout=subprocess.PIPE) as proc:
         proc.stdout.readline()
@@ -325,7 +325,7 @@ def ends(number, *args):
 
 
 def reader_gone():
-    """The other end of the pipe closes: it ends silently."""
+    """If the other end of the pipe closes, systop ends silently."""
     before = bpf_ids()
     with subprocess.Popen([SYSTOP, "--json", "-d", "0.2"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as proc:

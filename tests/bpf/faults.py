@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Page faults: as many as the kernel counted for a process that has ended, whatever became of its threads; for one that keeps
-its CPU, at most a sample behind; and where the major ones happen."""
+"""Page faults: for a process that has ended as many as the kernel counted, in whatever way its threads ended; for one that keeps
+its CPU, at most a sample behind; and the functions in which they happen."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def whole(*args):
 
 
 def exited():
-    """Of a process whose threads have ended: what the kernel counted, to the last one."""
+    """A process whose threads have ended has exactly as many faults as the kernel counted."""
     lines, pid, truth = whole("threads", 5000)
     assert truth[0] > 20000, f"{truth[0]} minor faults only"
     assert counted(lines, pid) == truth, f"{counted(lines, pid)}, the kernel says {truth}"
@@ -60,7 +60,7 @@ def exited():
 
 
 def busy():
-    """Of a thread that never leaves its CPU: within 1 % of what it has, in every refresh, and nothing is shown twice."""
+    """A thread that never leaves its CPU has its faults within 1 % in every refresh, and none is shown twice."""
     with Systop("-d", INTERVAL, "-F", "199") as systop:
         first = systop.line()
         load = start("busy", 40 if GUEST else 5)
@@ -77,7 +77,7 @@ def busy():
         if not seen[100][0] < at < seen[-1][0]:
             continue
         there = max(n for t, n in seen if t <= at)
-        # 20 a ms; its own count is up to 10 ms old, ours a sample.
+        # It makes 20 faults per ms; the count that it prints is up to 10 ms old, ours a sample.
         off = abs(shown - there)
         worst = max(worst, off)
         checked += 1
@@ -96,7 +96,7 @@ def with_file(run):
 
 
 def major(path):
-    """From a disk: as many as the kernel says."""
+    """Major faults, from a disk: as many as the kernel counts."""
     lines, pid, truth = whole("file", path, 3)
     assert truth[1] >= 3 * PAGES / 2, f"{truth[1]} major faults: are the file's pages in memory?"
     assert counted(lines, pid) == truth, f"{counted(lines, pid)}, the kernel says {truth}"
@@ -107,7 +107,7 @@ def major(path):
 
 
 def functions(path):
-    """Their stacks show the function that touches the page."""
+    """The stacks of faults show the function that touches the page."""
     load = start("file", path, 1000 if GUEST else 50)
     json.loads(load.stdout.readline())
     done = subprocess.run([SYSTOP, "--folded=majflt", "-n", "1", "-d", "10" if GUEST else "3", "-p", str(load.pid)],

@@ -156,7 +156,7 @@ def burn(folder, how=None):
         with open(path, "r+b") as f:
             f.seek(offset + 8)
             nr = struct.unpack("<I", f.read(4))[0]
-            # All functions are said to begin 4 bytes early, where none does.
+            # The table has each function 4 bytes early, where none begins.
             entries = [struct.unpack("<ii", f.read(8)) for _ in range(nr)]
             f.seek(offset + 12)
             f.write(b"".join(struct.pack("<ii", start - 4, fde) for start, fde in entries))
@@ -179,7 +179,7 @@ def measured(command, seconds="1"):
         total += int(weight)
         for frame in set(stack.split(";")):
             counts[frame] = counts.get(frame, 0) + int(weight)
-    # What a refresh meets first is known in the next one.
+    # Names that a refresh meets first are known in the next one.
     qualities = [json.loads(line)["stacks"]["cpu"] for line in found.splitlines()[1:]]
     return ({frame: 100 * n / total for frame, n in counts.items()},
             max(qualities, key=lambda q: (q["functions_ns"] - q["unnamed"]["not_read_ns"]) / max(q["stacks_ns"], 1)))
@@ -216,7 +216,7 @@ def stripped(how):
 
 
 def lies():
-    """A table that lies costs the functions' names: addresses, under the right callers."""
+    """A table that lies costs the functions' names: they are addresses, under the right callers."""
     with tempfile.TemporaryDirectory() as folder:
         path = burn(folder, "lies")
         shares, quality = measured([path, "cpu", SECONDS])
@@ -226,7 +226,7 @@ def lies():
 
 
 def jit():
-    """Code of a JIT compiler that writes no names: no function, and the reason is that."""
+    """Code of a JIT compiler that writes no names counts as no function, with that reason."""
     _, quality = measured([load_path("jit"), SECONDS, "-"])
     assert quality["unnamed"]["jit_ns"] >= 0.99 * (quality["stacks_ns"] - quality["functions_ns"]) > 0, quality
 
@@ -281,7 +281,7 @@ class Functions:
         self.begins = sorted(of)
 
     def of_address(self, address):
-        """The function there, None: there is none."""
+        """The function at an address; None: there is none."""
         nr = bisect.bisect_right(self.begins, address) - 1
         return self.at[self.begins[nr]] if nr >= 0 and address < self.ends[self.begins[nr]] else None
 
@@ -313,7 +313,7 @@ def compared(command, path, functions, *options, seconds=2):
         try:
             time.sleep(1)
             with tempfile.TemporaryDirectory() as folder:
-                # Of what a refresh meets first it knows the names in the next one.
+                # Names that a refresh meets first are known in the next one.
                 subprocess.run([SYSTOP, "--pprof", f"{folder}/p.gz", "-F", "1997", "-d", str(seconds), "-n", "3", "-p",
                                 str(load.pid), *options], check=True, stderr=subprocess.DEVNULL)
                 with open(f"{folder}/p.gz", "rb") as f:

@@ -38,7 +38,7 @@ BUILD = ("i=0; while :; do for job in 1 2; do printf 'int f%d(int x) { return x 
 # The environment in which bpftool is found.
 BPFTOOL = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
 
-# A command behind it has a /proc that shows it no process which it may not trace.
+# A prefix for commands: their /proc hides processes that they may not trace.
 HIDEPID = ("unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh")
 
 STATES = ("run_ns", "irq_ns", "steal_ns", "runq_ns", "d_ns", "sleep_ns", "stopped_ns")
@@ -48,23 +48,23 @@ leave_process = subprocess.Popen.__exit__
 
 
 def leave_or_kill(proc, kind, *exc):
-    """A with statement that a failed check leaves ends its process: it would wait for it."""
+    """If a failed check leaves a with statement, kills its process instead of waiting for it."""
     if kind:
         proc.kill()
     return leave_process(proc, kind, *exc)
 
 
 subprocess.Popen.__exit__ = leave_or_kill
-# Of tests/run, for a test that hangs: what it has started ends.
+# From tests/run, to a test that hangs: everything it has started ends.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
 
 
 class Late(AssertionError):
-    """The machine was too slow for what was measured, so that it says nothing."""
+    """The machine was too slow, so the measurement has no meaning."""
 
 
 def attempt(function, *args):
-    """Runs a case, and once more (twice in a guest) if the machine was too slow for it to say anything."""
+    """Runs a case, and once more (twice in a guest) if the machine was too slow."""
     for _ in range(2 if GUEST else 1):
         try:
             return function(*args)
@@ -138,7 +138,7 @@ class Tap:
                         break
                     time.sleep(0.1)
                 started.append((name, pool.submit(attempt, *call)))
-                time.sleep(0.1)  # its load is there then
+                time.sleep(0.1)  # its load runs by then
             for name, case in started:
                 if case:
                     self.report(name, case.result)
@@ -267,7 +267,7 @@ class Systop:
         return text
 
     def skip(self):
-        """Leaves out what has been written."""
+        """Skips the lines that have been written."""
         while self.read():
             pass
 
@@ -292,7 +292,7 @@ class Systop:
         return line
 
     def rest(self):
-        """The lines up to its end: one at least."""
+        """The lines up to the end of systop: at least one."""
         return [self.line(), *iter(self.next, None)]
 
     def end(self):
@@ -322,7 +322,7 @@ def rows_of(lines, tid):
 
 
 def states_of(row):
-    """ns of all states; if the kernel does not know what is stolen, it is in another state."""
+    """ns of all states; if the kernel does not report stolen time, that is part of another state."""
     return sum(row[state] or 0 for state in STATES)
 
 
@@ -418,8 +418,8 @@ def peak_bytes(pid):
 
 
 def new_pages_ns(size):
-    """CPU time that the kernel takes for new pages of this size in all. A page takes half a microsecond, but 25 where a
-    hypervisor without nested paging takes part."""
+    """CPU time that the kernel takes for new pages of this total size. A page takes half a microsecond, but 25 under a hypervisor
+    without nested paging."""
     fresh, page = mmap.mmap(-1, 8 << 20), mmap.PAGESIZE
     began = time.thread_time_ns()
     for at in range(0, len(fresh), page):
@@ -444,7 +444,7 @@ def cpu_controller():
 
 
 class Cgroup:
-    """A cgroup that goes away again, with those below it."""
+    """A cgroup that is removed at the end, with those below it."""
 
     def __init__(self, name, controller=None):
         mount = mount_of("cgroup", controller) if controller else mount_of("cgroup2")
@@ -534,7 +534,7 @@ def attached(pid, seconds=30):
 
 
 def bpf_there():
-    """All of them, of any owner."""
+    """All programs, maps and links, of any owner."""
     there = set()
     for what in ("prog", "map", "link"):
         out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True,
@@ -605,7 +605,7 @@ def other_types(folder, name):
 
 
 def bpf_left(before, seconds=3.0):
-    """The programs that remain: not in `before`, held by no other test, and there for some seconds."""
+    """The programs that remain for some seconds: not in `before`, and held by no other test."""
     end = time.monotonic() + seconds
     left = bpf_ids() - before
     looks = 0

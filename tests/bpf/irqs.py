@@ -161,12 +161,12 @@ def compare_all(read, kind, names, load):
 
 # Linux 6.18 in the virtual machine this was written on sometimes does not run a CPU's BPF programs for about 0.5 ms: a
 # program that only adds 1 to a number misses 1 to 9 of 2,000 interrupts of a disk in 16 of 200 runs, with nothing else
-# running; perf stat misses none. The kernel counts no misses. Hence one of a few tries has to be right.
+# running; perf stat misses none. The kernel counts no misses. So one of a few tries has to be right.
 TRIES = 4
 
 
 def exact(read, kind, names, load):
-    """The first compare() in which all is right; the others may miss almost nothing."""
+    """The first compare() in which everything is right; the others may miss next to nothing."""
     for _ in range(TRIES):
         found = compare(read, kind, names, load)
         wrong = {name: f for name, f in found.items() if not f[0] <= f[1] <= f[2]}
@@ -226,7 +226,7 @@ def victims():
     stolen = sum(t["irq_ns"] for t in threads)
     network = sum(i["ns"] for t in ticks for i in t["irqs"] if i["name"] == "NET_RX")
     assert network > 0, threads
-    # Where softirqs are preemptible they are a thread's own work, and only their raising is stolen.
+    # Preemptible softirqs are a thread's own work: only raising them takes time from the victim.
     assert REALTIME or 0.8 * network <= stolen <= 2 * network, (stolen, network)
     for t in threads:
         assert abs(states_of(t) - t["alive_ns"]) <= t["alive_ns"] / 1000, t

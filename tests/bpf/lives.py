@@ -72,7 +72,7 @@ def dies_once():
             pid = load.pid
             lines = systop.rest()
     rows = rows_of(lines, pid)
-    # A refresh can come while it lives, and a busy host takes its time to start and to end it.
+    # A refresh can come while the thread lives, and a busy host takes a while to start and to end it.
     assert [t["exited"] for t in rows] == [False] * (len(rows) - 1) + [True], rows
     assert 400 * MS < sum(t["alive_ns"] for t in rows) < (5 if GUEST else 2) * SEC, rows
 

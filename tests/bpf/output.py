@@ -36,7 +36,7 @@ def run(*args):
 
 
 def undescribed(name, node):
-    """Its properties without a description, or with one that is of the screen."""
+    """Properties without a description, or with one that applies only to the screen."""
     if "items" in node and "properties" in node["items"]:
         return undescribed(name, node["items"])
     if "properties" in node:
@@ -89,7 +89,7 @@ def pace():
     lines = systop_lines("-d", "0.5", "-n", "4")
     took = time.monotonic() - began
     assert len(lines) == 4, len(lines)
-    # The first interval begins when systop has started, and a host under load takes its time for that.
+    # The first interval begins when systop has started, which takes a while on a host under load.
     assert 2.0 <= sum(line["interval_ns"] for line in lines) / SEC <= took < 20, took
     for line in lines:
         assert 0.45 * SEC < line["interval_ns"] < (5 if GUEST else 0.75) * SEC, line["interval_ns"]
@@ -111,7 +111,7 @@ def own_cost():
 
 
 def nothing_lost():
-    """Neither on an idle nor on a busy host: repairs are not losses, and are counted as repairs."""
+    """Nothing is lost on an idle or busy host: repairs are not losses, and are counted as repairs."""
     idle = systop_lines("-d", "1", "-n", "3")[-1]
     with Load(load_path("forks"), "processes", "300", "20"), Load(load_path("pingpong"), "20"):
         lines = systop_lines("-d", "1", "-n", "5")
@@ -270,7 +270,7 @@ def tables():
 
 
 def who():
-    """A row says whose a thread is, what it belongs to and what it runs: the whole command line, which --redact leaves out."""
+    """A row has the user of a thread, what it belongs to, and what it runs: the whole command line, which --redact leaves out."""
     words = [load_path("burn"), "cpu", "60", "x" * 300]
     name = f"systop-{os.getpid()}"
     with Cgroup(f"{name}.service") as unit, Load(*words, preexec=lambda: os.setuid(65534)) as load:

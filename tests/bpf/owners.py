@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Units, containers and pods: cgroups as systemd, runtimes and kubelet make them, and their files below a folder of this
-test, which a systop with another root (tests/bpf/small.c) looks into."""
+"""Units, containers and pods: cgroups as systemd, runtimes and kubelet make them, with their files below a folder of this test,
+which is the root of a special systop (tests/bpf/small.c)."""
 
 import contextlib
 import json
@@ -142,7 +142,7 @@ def names():
             "user.slice/user-1000.slice/session-3.scope": (None, None, "session-3.scope"),
             f"system.slice/docker-{new_id(2)}.scope/system.slice/cron.service": ("web-2", None, "cron.service"),
             f"docker/{new_id(1)}/kubelet{'/' + pod_slice(9)}": ("web-1", UID.format(9), None),
-            # Those who run there made these, with ids of others.
+            # Users of containers made these cgroups, with ids of other containers.
             f"{user}/x/docker-{new_id(2)}.scope": (new_id(2)[:12], None, "user@1000.service"),
             f"{user}/{pod_slice(12)}": (None, UID.format(12), "user@1000.service"),
             f"docker/{new_id(1)}/docker-{new_id(2)}.scope": (new_id(2)[:12], None, None),
@@ -168,7 +168,7 @@ def later():
             belongs(systop, {f"docker/{new_id(2)}": ("web-2", None, None)})
 
 
-# Files that nobody should have, by the number of their container: no name, and no harm to those of others.
+# Files that no runtime makes, by the number of their container: these containers have no name, and others keep theirs.
 def hostile(host):
     path = f"var/lib/docker/containers/{{}}/config.v2.json"
     good = {"Name": "/evil"}
@@ -251,7 +251,7 @@ def stuck():
 
 
 def scopes():
-    """-c with what people call it shows that cgroup only."""
+    """-c with any of its usual names shows only that cgroup."""
     with Host() as host:
         host.docker(1, "web-1")
         host.docker(2, "web-2")
@@ -271,7 +271,7 @@ def scopes():
 
 
 def made_anew():
-    """A container that is removed and made anew, with another id: it is in scope by its name, and none with a similar one."""
+    """A container that is removed and made anew, with another id, is in scope by its name; none with a similar name is."""
     with Host() as host:
         host.docker(1, "web")
         host.docker(2, "web-2")

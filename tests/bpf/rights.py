@@ -22,7 +22,7 @@ CAPS = {name: number for number, name in enumerate(
     "MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE".split())}
 with open("/proc/self/oom_score_adj", encoding="ascii") as own:
     OWN_SCORE = int(own.read())
-PROCESSES = 1500  # for systop-info to be busy with for a while
+PROCESSES = 1500  # processes, which keep systop-info busy for a while
 
 
 def table():
@@ -98,7 +98,7 @@ def rights(folder, env, command, held, bounding, ids, program=SYSTOP):
             assert proc.stdout.readline(), open(log.name, encoding="utf-8").read()
             end = time.monotonic() + 40
             saved = 0
-            wanted = rows.keys() - {"systop-config", "systop-facts"}  # they run for the key W, and for the detail, only
+            wanted = rows.keys() - {"systop-config", "systop-facts"}  # these run only for the key W and for the detail
             while wanted - seen.keys() and time.monotonic() < end:
                 look(proc.pid, seen)
                 if time.monotonic() - saved > 2:
@@ -113,7 +113,7 @@ def rights(folder, env, command, held, bounding, ids, program=SYSTOP):
     missing = wanted - seen.keys()
     assert not missing, f"not seen: {missing}; {told}"
     unused = next(int(seen[name]["Uid"].split()[0]) for name in seen if rows[name][0] == "nobody")
-    if callable(ids):  # any that nobody else was at the start: other systops may come and go meanwhile
+    if callable(ids):  # any user that had no processes at the start: other systops may come and go meanwhile
         assert TAKEN < unused <= LAST, unused
         ids = ids(unused)
     for name, status in seen.items():
@@ -163,7 +163,7 @@ def main():
     tap = begin()
     with subprocess.Popen([load_path("threads"), str(PROCESSES), str(PROCESSES)], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, user=TAKEN) as crowd, tempfile.TemporaryDirectory() as folder:
-        crowd.stdout.readline()  # all are there
+        crowd.stdout.readline()  # all processes exist
         os.chmod(folder, 0o777)
         tap.case("as root", as_root, folder)
         tap.case("under sudo", under_sudo, folder)

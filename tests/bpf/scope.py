@@ -22,12 +22,11 @@ SCOPE_MAX = 4096  # cgroups in scope, see scope.bpf.h
 
 
 NUMBERS = itertools.count(10)
-os.environ["LOAD_PERCENT"] = "10"  # they are in scope or not, whatever they do
+os.environ["LOAD_PERCENT"] = "10"  # scope does not depend on what they do
 
 
 def own(name):
-    """The name of a case's own cgroup. The number comes first, so that no part or pattern of it matches another
-    case's."""
+    """The name of a case's own cgroup. The number comes first, so that no part or pattern of the name matches another case's."""
     return name.format(f"{next(NUMBERS)}-{os.getpid()}")
 
 
@@ -42,7 +41,7 @@ def spinner():
 
 
 def selects(spec, name="systop-scope-{}", controller=None):
-    """A spec shows the contents of the cgroup, and not its neighbour."""
+    """Each spec selects the contents of the cgroup, and not its neighbour."""
     with Cgroup(own(name), controller) as cgroup, spinner() as ours, \
             spinner() as neighbour:
         cgroup.add(ours.pid)
@@ -83,7 +82,7 @@ def others():
 
 
 def moves():
-    """In and out and in again."""
+    """A thread is moved in, out, and in again."""
     with Cgroup(own("systop-scope-{}")) as cgroup, spinner() as ours:
         with Systop("-c", f"/{cgroup.name}", "-d", INTERVAL) as systop:
             for inside in (False, True, False, True):
@@ -96,7 +95,7 @@ def moves():
                 assert tids(line) == ({ours.pid} if inside else set()), (inside, tids(line))
 
 
-# Two threads that sleep all the time.
+# A program with two threads that sleep all the time.
 SLEEPERS = ("import threading,time\nt = threading.Thread(target=time.sleep, args=(100,))\nt.start()\n"
             "print('{\"tids\": [%d, %d]}' % (threading.get_native_id(), t.native_id), flush=True)\ntime.sleep(100)")
 
@@ -122,8 +121,8 @@ def arrives(systop, cgroup, tids):
 
 
 def check_split(line, tid, places, began, moved):
-    """In the refresh of its move it has a row in either cgroup, each with its part of the time. @moved: bounds for
-    the time of the move: the kernel waits for a grace period of RCU first, 0.4 s on a busy machine."""
+    """In the refresh of its move a thread has a row in each of the two cgroups, with its part of the time. @moved: bounds for the
+    time of the move: the kernel waits for a grace period of RCU first, 0.4 s on a busy machine."""
     rows = {t["cgroup"]: t for t in line["threads"] if t["tid"] == tid}
     assert set(rows) == set(places), (tid, list(rows), places)
     for row in rows.values():
@@ -218,7 +217,7 @@ def moved_twice():
 
 
 def moved_before_waking():
-    """What a thread does from its move on counts in the new cgroup, also if it wakes up before systop looks at moved threads."""
+    """What a thread does after its move counts in the new cgroup, also if it wakes up before systop looks for moved threads."""
     with Cgroup(own("systop-wakes-{}")) as cgroup:
         old, new = (cgroup.child(name) for name in ("old", "new"))
         there = 0
@@ -256,7 +255,7 @@ def asleep_in_and_out():
 
 
 def late(systop, cgroup, pid):
-    """The first line in which a sleeping process has a new slot, and its rows: the slot that was taken stays, too."""
+    """The first line in which a sleeping process has a new slot, and its rows: the old slot, which was taken away, stays, too."""
     take_slot(systop.proc.pid, pid)
     cgroup.add(pid)
     for _ in range(4):
@@ -326,7 +325,7 @@ def blkio():
 
 
 def many_hierarchies():
-    """The programs look at four."""
+    """The BPF programs look at four hierarchies."""
     controllers = [c for c in ("cpu", "memory", "pids", "freezer", "devices", "blkio") if mount_of("cgroup", c)]
     distinct = {mount_of("cgroup", c): c for c in controllers}
     args = [arg for c in distinct.values() for arg in ("-c", f"{c}:/")]
@@ -376,7 +375,7 @@ def made_again(controller):
 
 
 def pids():
-    """All threads of a process, and what it forks from then on, even if that gets its slot late; nothing else."""
+    """-p: all threads of a process, and what it forks from then on, even if a child gets its slot late; nothing else."""
     script = ("import os,signal,threading,time\n"
               "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
               "if not os.fork(): os.execvp('sleep', ['sleep', '60'])\n"
@@ -407,7 +406,7 @@ def thread_number():
     assert tids(line) == both, (tids(line), both)
 
 
-# A thread that runs, one beside it, and one more each second that the first one makes.
+# A program with a thread that runs and makes another one each second, and one beside it.
 THREADS = ("import threading,time\n"
            "def run(): exec('while 1: sum(range(100))')\n"
            "def make():\n"
@@ -476,7 +475,7 @@ def thread_ends():
 
 
 def users():
-    """Of the given user, also from when it became that user."""
+    """-u: threads of the user, and of a process from when it becomes that user."""
     def become():
         os.setgid(65534)
         os.setuid(65534)
@@ -530,7 +529,8 @@ def command_missing():
 
 
 def command_interrupted(option):
-    """Ctrl-C, which the command gets, too: what is recorded is saved, but the command did not succeed."""
+    """Ctrl-C reaches the command, too: the recording is saved, but the exit status is that of the command, which did not
+    succeed."""
     with tempfile.TemporaryDirectory() as d:
         with subprocess.Popen([SYSTOP, option, f"{d}/file", "--", "sleep", "60"], stderr=subprocess.PIPE, text=True,
                               start_new_session=True) as systop:
@@ -564,7 +564,7 @@ def main():
         tap.skip("a glob that matches more than there is room for", "4,097 cgroups make lines of 3 MB")
     else:
         tap.case("a glob that matches more than there is room for", no_room)
-    # Scopes hold regardless of each thread's share of a CPU.
+    # Scopes do not depend on each thread's share of a CPU.
     tap.together([
         *chosen,
         ("a child cgroup made later", children),
@@ -597,7 +597,7 @@ def main():
         ("moving in and out asleep", asleep_in_and_out),
         ("moved before it wakes up", moved_before_waking),
         ("100 that are moved at once", many_moves),
-        *([] if GUEST else [("a slot that comes late", late_slot)]),  # bpftool is not there
+        *([] if GUEST else [("a slot that comes late", late_slot)]),  # a guest has no bpftool
     ], 2)
     tap.done()
 

@@ -14,11 +14,11 @@ sys.path.append(os.path.join(os.path.dirname(__file__), "..", "tui"))
 from harness import HIDEPID, STATES, Cgroup, Load, Systop, begin, helper_of, load_path, rows_of, wait_for  # noqa: E402
 from tmux import SYSTOP, Terminal  # noqa: E402
 
-# As the collectors' rows have it.
+# The order of the collectors' rows.
 ORDER = ["blocked", "samples/4", "block stacks", "waits", "samples/16", "recorder"]
-START_S = 4     # names are looked for, which costs what it costs
-SETTLED_S = 8   # then all that has to go has gone, at the latest
-SAME = 3        # refreshes in which nothing changes: it has gone
+START_S = 4     # at the start names are looked for, whatever that costs
+SETTLED_S = 8   # by then everything that has to be left out is left out
+SAME = 3        # refreshes in which nothing changes: nothing more is left out
 BACK_S = 60     # 5 s at the soonest, and twice as long after an attempt that was too early
 
 
@@ -47,7 +47,7 @@ def times_are_whole(lines, tids):
 
 
 def under_load():
-    # What others do in the meantime costs next to nothing.
+    # What other programs do meanwhile costs next to nothing.
     with Cgroup(f"systop-shed-{os.getpid()}") as cgroup:
         return under_load_of(cgroup)
 
@@ -112,7 +112,7 @@ def memory():
 
 
 def nothing_to_leave_out():
-    """Without a recorder it is never left out."""
+    """A systop that has no recorder never reports that it leaves that out."""
     with Systop("-d", "0.1", "-n", "9", "--max-cpu", "0.1", "--window", "0") as s:
         lines = s.rest()
     assert lines[-1]["shed"] == ["blocked", "samples/4", "block stacks", "waits", "samples/16"], lines[-1]["shed"]
@@ -154,7 +154,7 @@ def unknown():
 def main():
     tap = begin()
     tap.case("under a load details go in their order, the cost falls below the limit, and they come back", under_load)
-    # What is left out here does not depend on what else runs.
+    # In these cases it does not depend on other programs what is left out.
     tap.together([
         ("memory: the recorder goes", memory),
         ("what a run does not have is never left out", nothing_to_leave_out),

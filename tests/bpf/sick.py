@@ -104,7 +104,8 @@ def killed_while_helpers_hang():
                 pid = helper_of(systop.pid, "systop-open")
                 return pid if pid and stat_of(pid)[0] == "D" else None
 
-            # For 0.2 s each time, at once and after pauses of 1, 2, 4, 8 and 16 s: a busy machine looks too late for some.
+            # systop tries for 0.2 s each time, at once and after pauses of 1, 2, 4, 8 and 16 s; on a busy machine the test misses
+            # some.
             helpers.append(wait_for(hangs, 40, "the open helper does not hang"))
             had = bpf_of(systop.pid)
             assert len(had) > 10, f"only {had}"
@@ -134,8 +135,8 @@ def sick_process():
 
 
 def command_lines():
-    """A process whose command line cannot be read costs its own only: those of the others are there, refreshes come in
-    time, and the main loop never waits."""
+    """A process whose command line cannot be read costs only that one: the others have theirs, refreshes come in time, and the main
+    loop never waits."""
     with Frozen() as frozen:
         fall_ill(frozen)
         before = {int(pid) for pid in os.listdir("/proc") if pid.isdigit()}
@@ -153,7 +154,7 @@ def command_lines():
                 assert found[other.pid] == ["sleep", "4711"], found[other.pid]
                 assert found[frozen.patient.pid] is None, found[frozen.patient.pid]
                 unknown = [pid for pid, cmdline in found.items() if cmdline is None and pid != frozen.patient.pid]
-                # The kernel's threads have none, and what other tests have just started may have none yet.
+                # Kernel threads have no command line, and programs that other tests have just started may have none yet.
                 unknown = [pid for pid in unknown if pid in before and os.path.exists(f"/proc/{pid}/exe") and stat_of(pid)[1] not in (0, 2)]
                 assert not unknown, unknown
                 assert took < 1.0, f"refreshes every 0.5 s took {took:.2f} s"
@@ -204,7 +205,7 @@ def hidden_helper():
             ticks(systop, 1)
             pid = wait_for(lambda: helper_of(systop.pid, "systop-commands"), 5, "no systop-commands")
             os.kill(pid, signal.SIGSTOP)
-            subprocess.run(["sleep", "0.1"], check=True)  # its command line is asked for
+            subprocess.run(["sleep", "0.1"], check=True)  # systop requests its command line
             ticks(systop, 4)
             assert stat_of(pid) and stat_of(pid)[0] == "T", "it was given up after its first deadline"
             os.kill(pid, signal.SIGCONT)
@@ -216,7 +217,7 @@ def sockets_of(pid):
     """The descriptors of a helper's sockets: to systop, and to another helper."""
     found = []
     for fd in os.listdir(f"/proc/{pid}/fd"):
-        with contextlib.suppress(FileNotFoundError):  # a file that it has read meanwhile
+        with contextlib.suppress(FileNotFoundError):  # the helper has closed the file meanwhile
             if os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:"):
                 found.append(int(fd))
     assert found, "no socket"
@@ -240,7 +241,7 @@ def garbage(name):
                 for size in (1, 4, 60, 4096, 70000):
                     os.write(fd, os.urandom(size))
             except (BrokenPipeError, ConnectionResetError, BlockingIOError):
-                pass  # it was replaced after the first ones
+                pass  # the helper was replaced after the first answers
             os.close(fd)
         os.close(pidfd)
         out, _ = systop.communicate()

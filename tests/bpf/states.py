@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from harness import (GUEST, MS, SEC, Cgroup, Load, Systop, about, begin, had_cpu, limited,  # noqa: E402
                      load_path, mount_of, rows_of, systop_lines, total)
 
-INTERVAL = "1" if GUEST else "0.5"  # if the state matters, and not its length
+INTERVAL = "1" if GUEST else "0.5"  # where the state matters, and not its length
 
 
 def watch(load):
@@ -135,7 +135,7 @@ def stopped():
 
 
 def stood_ns(cgroup):
-    """How long, by the kernel, a cgroup's limit stopped its threads: on the CPU of its only thread."""
+    """How long a cgroup's limit stopped its threads, by the kernel: on the CPU of its only thread."""
     with open(os.path.join(cgroup.path, "cpu.stat")) as f:
         stat = dict(line.split() for line in f)
     return int(stat["throttled_time"]) if "throttled_time" in stat else int(stat["throttled_usec"]) * 1000
@@ -167,7 +167,7 @@ def quota():
 
 
 def late_ns(line):
-    """How long ago its refresh ended."""
+    """How long ago the refresh of a line ended."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - line["boottime_ns"]
 
 
@@ -194,14 +194,14 @@ def throttle():
     assert throttled <= runq, note
     if not cgroup_keeps_stood():
         return note
-    # It may have been stopped from a refresh's end until the kernel was asked: most of a second on emulated CPUs.
+    # The thread may have been stopped from a refresh's end until the kernel was asked: most of a second on emulated CPUs.
     late, later = (late, later) if GUEST else (0, 0)
     about(throttled, stood - later - 0.03 * stood - 40 * MS, stood + late + 0.03 * stood + 40 * MS, f"throttled, {note},")
     return note
 
 
 def wait_until_frozen(cgroup, v1):
-    """When all of its threads have stopped: a running one does so on its way to user mode."""
+    """Waits until all threads of a cgroup have stopped: a running one stops on its way to user mode."""
     name, text = ("freezer.state", "FROZEN") if v1 else ("cgroup.events", "frozen 1")
     end = time.monotonic() + 20
     while time.monotonic() < end:
@@ -290,14 +290,14 @@ def stuck_in_d():
 def main():
     tap = begin()
     tap.case("D: vfork", vfork_d)
-    # These need next to no CPU, except until a spinner is frozen.
+    # These cases need next to no CPU, except until a spinner is frozen.
     still = [("D all the time, from before the start", stuck_in_d), ("stopped", stopped), ("frozen by cgroup v2", frozen, None)]
     if mount_of("cgroup", "freezer"):
         still.append(("frozen by cgroup v1", frozen, "freezer"))
     tap.together(still, 4)
     tap.case("longest wait behind a SCHED_FIFO thread", fifo_hog)
     tap.case("a sleeper moved between CPUs", migrate)
-    # These hold for a thread regardless of its share of a CPU.
+    # These cases hold for a thread regardless of its share of a CPU.
     tap.together([
         ("user time of a user loop", split, "user"),
         ("kernel time of a system call loop", split, "syscalls"),

@@ -27,7 +27,7 @@ def whole_ns(line):
 
 
 def describe(line):
-    """What a refresh adds up to, and the part that the comment in sums() is about."""
+    """The sums of a refresh, and the part that the comment in sums() explains."""
     ran = sum(t["run_ns"] for t in line["threads"] if t["tgid"] == 1)
     return f"{100 * whole(line):+.4f} % or {whole(line) * whole_ns(line) / MS:+.1f} ms, pid 1 ran for {ran / MS:.1f} ms"
 
@@ -75,9 +75,9 @@ def sums():
             for load in loads:
                 load.end()
     assert len(lines) >= 2 * SECONDS, f"{len(lines)} refreshes in {SECONDS} s"
-    # The first one also has earlier time, otherwise unknown, of threads that existed before. At its end the CPUs are idle. Some
-    # machines do not report that a thread of pid 1 leaves one, and show it as running until the CPU's next switch: in 6 of 132
-    # runs the first one had 28 to 449 ms too much of such a thread, and the second one as much too much idle time.
+    # The first refresh also has earlier time, otherwise unknown, of threads that existed before. At its end the CPUs are idle. Some
+    # machines do not report that a thread of pid 1 leaves one, and show it as running until the CPU's next switch: in 6 of 132 runs
+    # the first one had 28 to 449 ms too much of such a thread, and the second one as much too much idle time.
     off = {n: whole(line) for n, line in enumerate(lines[2:], 2)}
     bad = {n: describe(lines[n]) for n, o in off.items() if abs(o) > 0.001}
     assert not bad, f"refreshes that add up to more or less than there was: {bad}"
@@ -119,8 +119,8 @@ def short_threads():
 
 
 def first():
-    """The first refresh, too, although systop has had the CPU for long when it begins. It can lose it at any time: not in
-    each run."""
+    """The first refresh adds up, too, although systop has had the CPU for long when it begins. It can lose the CPU at any time, so
+    this does not happen in each run."""
     with contextlib.ExitStack() as stack:
         for _ in range(3 * os.cpu_count()):
             stack.enter_context(Load(load_path("spin"), "user", "60"))
@@ -131,13 +131,13 @@ def first():
 
 
 def cpu_time(pid):
-    """Of all its threads, up to now: /proc has the time of a running thread only up to its last tick."""
+    """CPU time of all threads of a process, up to now: /proc has the time of a running thread only up to its last tick."""
     return time.clock_gettime_ns(~pid << 3 | 2)
 
 
 def held():
-    """The CPU time since its beginning, and the samples, of a thread that has held its CPU since before systop began, also if
-    the scheduler took it off its queue and put it back meanwhile."""
+    """A thread that has held its CPU since before systop began has its CPU time from its beginning, and its samples, also if the
+    scheduler took it off its queue and put it back meanwhile."""
     beyond, samples = [], []
     with Load(load_path("spin"), "user", "60") as load:
         os.sched_setaffinity(load.pid, {os.cpu_count() - 1})

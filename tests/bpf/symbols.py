@@ -20,7 +20,7 @@ os.environ["LOAD_PERCENT"] = "15"  # their functions have to have names
 
 
 def sampled(command, before=(), **options):
-    """{function: samples} of a load that prints {"tid"}. The map that it can have written goes with it."""
+    """{function: samples} of a load that prints {"tid"}. Removes the map that the load may have written."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options) as load:
         try:
             assert load.stdout.readline(), "the load printed nothing"
@@ -42,7 +42,7 @@ def sampled(command, before=(), **options):
 
 
 def is_named(counts):
-    """alpha, beta and gamma_ of burn, which take all of the time."""
+    """Whether alpha, beta and gamma_ of burn, which take all of the time, have names."""
     known = sum(counts.get(f, 0) for f in ("alpha", "beta", "gamma_"))
     assert known >= 0.9 * counts.get("burn", 0) > 0, counts
 
@@ -71,7 +71,7 @@ def met_by_samples():
 
 
 def is_counting(counts):
-    """What jit does when it does not rest."""
+    """Whether jit counts, as it does when it does not rest."""
     assert counts.get("JS:~count down", 0) >= 0.9 * (counts["jit"] - counts.get("clock_nanosleep", 0)) > 0, counts
 
 
@@ -89,8 +89,8 @@ def code_of(load):
 
 
 def late_by(first, wait):
-    """Seconds until a name is shown, from when a JIT writes it, which is @wait seconds after it is needed. @first: the file
-    exists before."""
+    """Seconds from when a JIT writes a name, @wait seconds after it is needed, until it is shown. @first: the file exists before
+    that."""
     with Load(load_path("jit"), "20", "-") as load:
         start, path = code_of(load)
         try:
@@ -130,7 +130,7 @@ def jit_map_late(first):
 
 
 def jit_map_anew():
-    """A JIT uses an address again, for other code: the name is that of the later line within ten seconds."""
+    """A JIT reuses an address for other code: within ten seconds the name is that of the later line."""
     with Load(load_path("jit"), "40", "-") as load:
         start, path = code_of(load)
         try:
@@ -208,7 +208,7 @@ def demangled():
 
 
 def long_name():
-    """Names of up to 511 bytes are whole; of a longer one, which is not, it is the arguments that are missing."""
+    """Names of up to 511 bytes are whole; a longer one lacks its arguments."""
     whole = f"_ZN3api5QueueINS_{100}{'A' * 100}ES1_S1_S1_E4pushEi"
     longer = f"_ZN3api5QueueINS_{100}{'B' * 100}ES1_S1_S1_S1_E4pullEi"
     with tempfile.TemporaryDirectory() as folder:
@@ -358,7 +358,8 @@ def container_jit():
 
 
 def overlay():
-    """A file of an overlay whose layers are on several file systems: its number there has one of the layer in its upper bits."""
+    """A file of an overlay whose layers are on several file systems: its inode number has the number of the layer in its upper
+    bits."""
     with tempfile.TemporaryDirectory() as folder:
         lower, upper, work, whole = (os.path.join(folder, name) for name in ("lower", "upper", "work", "whole"))
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
@@ -382,7 +383,8 @@ def kernel():
 
 
 def copied_up():
-    """A file of an overlay that its container has changed: it keeps the lower layer's number there, and is in the upper one."""
+    """A file of an overlay that its container has changed: it keeps the inode number of the lower layer, and is in the upper
+    one."""
     with tempfile.TemporaryDirectory() as folder:
         lower, upper, work, whole = (os.path.join(folder, name) for name in ("lower", f"{64 * 'f'}/diff", "work", "whole"))
         for path in (lower, upper, work, whole):
@@ -427,7 +429,7 @@ def memfd():
 
 
 def remapped():
-    """Two files mapped alternately at one address: no sample has the one at the other's place."""
+    """Two files are mapped alternately at one address: no sample has a function of the one in place of the other's."""
     with tempfile.TemporaryDirectory() as folder:
         counts = sampled([load_path("remap"), folder, SECONDS])
     total, wrong = 0, {}

@@ -230,7 +230,7 @@ def ranges_of(text):
 
 
 def places():
-    """A frame is where its file, or the kernel, has its function, also if that is not the offset in the file."""
+    """The address of a frame is where its file, or the kernel, has its function, also if that is not the offset in the file."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "a-program-whose-name-has-more-than-forty-eight-bytes-in-all")
         subprocess.run(["cc", "-g", "-O2", "-no-pie", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
@@ -262,7 +262,7 @@ def places():
 
 
 def blocks():
-    """Blocks are slices, with their stack and their exact time. Those for a disk are said to be."""
+    """Blocks are slices, with their stack and their exact time. Those that wait for a disk are marked so."""
     write = 'while :; do dd if=/dev/zero of="$0" bs=4096 count=200 oflag=direct; done'
     with tempfile.NamedTemporaryFile(dir=DISK) as file, Load("sh", "-c", write if DISK else "sleep 60", file.name) as writer, \
             Load(load_path("burn"), "block", "20") as load:
@@ -329,7 +329,7 @@ def states_left(trace, tid):
 
 
 def scope():
-    """Threads out of scope have no names: their time stays theirs, and the chain of switches is complete."""
+    """Threads out of scope have no names, but the chain of switches is complete: their time does not count for others."""
     with Load(load_path("burn"), "cpu", "20") as load:
         tid = load.truth()["tid"]
         trace = record("-p", str(tid), seconds=2)
@@ -344,7 +344,7 @@ def scope():
 
 
 def lives():
-    """Processes that start and end in the window do so in the trace, with their names, and when they get them."""
+    """Processes that start and end in the window do so in the trace, and have their names from when they got them."""
     script = "printf renamed > /proc/$$/comm; sleep 0.5; for i in 1 2 3; do sleep 0.2; done; sleep 0.3"
     trace = record(seconds=2, command=["--", "sh", "-c", script])
     born = {one(f, "pid") for _, _, kind, f in trace.events if kind == "task_newtask"}
@@ -401,8 +401,7 @@ def overlap():
 
 
 def two_at_the_end():
-    """A recording is copied from the rings before events that come later are in its place, also while another trace waits
-    for its reader."""
+    """A recording is copied from the rings before later events overwrite it, also while another trace waits for its reader."""
     with tempfile.TemporaryDirectory() as folder:
         path, fifo = os.path.join(folder, "trace"), os.path.join(folder, "fifo")
         os.mkfifo(fifo)
@@ -503,7 +502,7 @@ def aligned():
 
 
 def check_name(path, tid, name):
-    """A thread runs in a trace, and has this name there."""
+    """A thread that runs in the trace has this name there."""
     trace = Trace(path)
     ran = sum(t == tid for cpu in trace.cpus.values() for _, _, t in cpu.switches)
     names = {one(t, "name") for p in trace.packets for tree in p.get("process_tree", []) for t in tree.get("threads", [])
@@ -527,7 +526,7 @@ def ended_early():
             for pid in past.pid, systop.pid:
                 attached(pid)
             time.sleep(1)
-            load.end()  # more than the 120 refreshes that are remembered come later
+            load.end()  # more refreshes follow than the 120 that are remembered
             assert systop.wait() == 0
             past.send_signal(signal.SIGUSR1)
             end = time.monotonic() + 30

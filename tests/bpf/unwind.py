@@ -61,7 +61,7 @@ def share_of(tick, kind):
     if kind == "cpu" and samples <= (50 if GUEST else max(50, 0.5 * HZ * run)):
         return 0, f"only {samples} samples in {run:.3f} s"
     known = 100 * stacks["stacks_ns"] / max(stacks["total_ns"], 1)
-    # The nap that systop found a thread in has none.
+    # The nap in which systop found a thread has no stack.
     if known < (95 if kind == "cpu" else 80):
         return 0, f"only {known:.2f} % of the time has stacks"
     found = 100 * stacks["unwound_ns"] / stacks["stacks_ns"]
@@ -69,8 +69,8 @@ def share_of(tick, kind):
 
 
 def reaches(least, command, interval=0.5, looks=(1, 3, 7, 15, 25), kind="cpu", **options):
-    """For the stacks of a process, in the interval in which its tables have arrived: usually the first one, and the
-    last one counts."""
+    """Checks the stacks of a process, in the interval in which its tables have arrived: usually the first one; the last one
+    counts."""
     if GUEST:
         interval, looks = 3, (1,)
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -79,7 +79,7 @@ def reaches(least, command, interval=0.5, looks=(1, 3, 7, 15, 25), kind="cpu", *
         try:
             time.sleep(0.7)
             assert load.poll() is None, f"{command[0]} ended"
-            # What is forked from now on is in, too; what a shell has forked may be gone by then.
+            # Processes that are forked from now on are in scope, too; those that a shell has forked may be gone by then.
             pids = [load.pid] + ([] if command[0] == "bash" else descendants(load.pid)[1:])
             with Systop("-F", str(HZ), "-d", str(interval), "-p", ",".join(str(p) for p in pids)) as systop:
                 ticks = []
@@ -96,23 +96,24 @@ def reaches(least, command, interval=0.5, looks=(1, 3, 7, 15, 25), kind="cpu", *
 
 
 def asleep():
-    """For the time asleep: each nap is a block of its own."""
+    """The same for the time asleep: each nap is a block of its own."""
     return reaches(99, [load_path("chains"), "sleep", SECONDS], kind="sleep")
 
 
 def blocked(late=False):
-    """A thread that was blocked before the start, and stays so. @late: its tables come seconds after its stack was read."""
+    """A thread that was blocked before the start, and remains blocked. @late: its tables arrive seconds after its stack was
+    read."""
     with subprocess.Popen([load_path("chains"), "block"], stdout=subprocess.DEVNULL) as load:
         time.sleep(0.5)
         try:
-            # The first one's stacks ask for the tables.
+            # The stacks of the first process request the tables.
             with subprocess.Popen([SYSTOP, "--folded=sleep", "-d", "1", "-n", "30", "-p", str(load.pid)],
                                   stdout=subprocess.PIPE, text=True) as systop:
                 while late and not (helper := helper_of(systop.pid, "systop-symbols")):
                     assert systop.poll() is None, "systop ended"
                     time.sleep(0.01)
                 if late:
-                    os.kill(helper, signal.SIGSTOP)  # another one takes its place after a while
+                    os.kill(helper, signal.SIGSTOP)  # another helper takes its place after a while
                 lines = []
                 for line in systop.stdout:
                     lines.append(line)
@@ -183,7 +184,7 @@ def git():
     with tempfile.TemporaryDirectory() as folder:
         script = ("git init -q . && seq 100000 >a && git add a && git -c user.name=x -c user.email=x@x commit -qm x && "
                   "while :; do git repack -adfq; git fsck --no-progress; git diff --stat HEAD; done")
-        # Its programs come and go: what one of them does in its first ms weighs less in a longer interval.
+        # The programs of this load come and go: what one of them does in its first ms weighs less in a longer interval.
         return reaches(99, ["bash", "-c", script], cwd=folder, interval=3, looks=(1, 2, 4))
 
 
@@ -196,7 +197,7 @@ def stripped():
 
 
 def container():
-    """In a chroot on a file system and in namespaces of its own."""
+    """A program in a chroot on a file system of its own, and in namespaces of its own."""
     with tempfile.TemporaryDirectory() as folder:
         root_of(folder, load_path("chains"))
         return reaches(99.9, ["unshare", "--mount", "--pid", "--fork", f"--root={folder}", "/chains", "deep",
@@ -233,19 +234,19 @@ def full_tables():
 
 def cases():
     """(name, function, arguments), or (name, why it is skipped)"""
-    if not GUEST:  # the longest one is the first to begin
+    if not GUEST:  # the longest case begins first
         yield "full tables", full_tables
     for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "large", "realigned", "signal", "trampoline", "vdso", "threads",
                  "mmap"):
         yield f"chains: {kind}", chains, kind
     if os.uname().machine == "x86_64":
-        # A function is called on another stack by code that says of itself that it is a signal frame.
+        # A function is called on another stack by code whose unwind information marks it as a signal frame.
         yield "another stack", shows, "switched", ";main;once;with_stack;on_stack;"
         yield "zeros in place of a frame are no root", shows, "zeros", "chains;[truncated];at_zeros"
     yield "off-CPU: naps", asleep
     yield "off-CPU: blocked all the time", blocked
     yield "off-CPU: blocked all the time, and tables that are late", blocked, True
-    if GUEST:  # which has no other programs to speak of
+    if GUEST:  # a guest has hardly any other programs
         return
     yield ("the end of a signal", trampoline) if os.uname().machine == "x86_64" else ("the end of a signal", "another machine")
     yield "a stripped binary", stripped

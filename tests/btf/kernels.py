@@ -43,7 +43,7 @@ def unpack_xz(data):
 
 
 def unpack_by(*command):
-    """A stream followed by something else: the tool prints the contents and complains of the rest."""
+    """Unpacks a stream that is followed by something else: the tool prints the contents and complains about the rest."""
 
     def unpack(data):
         return subprocess.run(command, input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that exporters cannot write to are refused before anything is measured, whoever asks."""
+"""Files that exporters cannot write to are refused before anything is measured, for each exporter."""
 
 import os
 import socket

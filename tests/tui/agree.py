@@ -26,8 +26,8 @@ def ns(text):
 
 
 def ordered(where, *texts):
-    """Each is at most the next one; all are known, or none. Shown numbers have two digits, rounded the same way; ">4.3s" is
-    longer than that, by nobody knows how much."""
+    """Each value is at most the next one; all are known, or none. Shown numbers have two digits, rounded the same way; ">4.3s" is
+    an unknown time longer than that."""
     values = [float("inf") if text.startswith(">") else ns(text) for text in texts]
     known = [v for v in values if v is not None]
     assert known == sorted(known), f"{where}: {texts} are not in order"
@@ -53,7 +53,7 @@ def columns(lines, *titles):
 
 
 class Session:
-    """A systop that is paused on a refresh in the middle of loads, which end then."""
+    """A systop that is paused on a refresh in the middle of loads, which then end."""
 
     def __init__(self, width, height):
         self.t = Terminal(width, height)
@@ -95,7 +95,7 @@ def rows_of(s, *keys):
 
 
 def detail(s):
-    # The first row is in the middle of the load: it waited.
+    # The first row is from the middle of the load, so it waited.
     lines = s.show("1", "g", "Enter", wait="IN [0-9.]+m?s")
     text = "\n".join(lines)
     values = {name: re.search(rf"{name} +(\S+)", text)[1] for name in ("RQ-P50", "RQ-P99", "RQ-MAX")}
@@ -178,7 +178,7 @@ def blocked(s):
     for row in rows:
         total, longest, count = row
         assert ns(longest) != 0 and count != "0", row
-        # Neither is known for a thread whose end was not seen.
+        # Both are unknown for a thread whose end was not seen.
         assert count != "-" or longest == "-" or longest.startswith("<") or ns(longest) < 1e5, row
         if not longest.startswith("<"):
             totals += ordered("D state", longest, total) // 2

@@ -42,8 +42,8 @@ def drill():
 
 
 def commands():
-    """COMMAND is the command line, behind the name that a thread gives itself; a key changes that, search and detail know
-    all of it, and escape sequences in it are text."""
+    """COMMAND is the command line, after the name that a thread gives itself; a key changes what it shows. Search and detail use
+    the whole command line, and escape sequences in it are text."""
     script = "import ctypes, time; ctypes.CDLL(None).prctl(15, b'selfnamed', 0, 0, 0)\nwhile True: time.sleep(0.01)"
     with subprocess.Popen([sys.executable, "-c", script, "needle \x1b[7mhay", "x" * 1000, "end"]) as program, \
             Terminal(140, 120) as t:
@@ -124,7 +124,7 @@ def past_of_one_that_ended():
 
 
 def policy():
-    """The detail of a thread that sleeps shows what chrt changed meanwhile, and in the past which facts are those of now."""
+    """The detail of a sleeping thread shows what chrt changed meanwhile; in the past it shows which facts are present ones."""
     with subprocess.Popen(["sleep", "60"]) as program, Terminal(100, 40) as t:
         t.start("-d", "0.3", "-p", str(program.pid), "--view", "threads")
         t.keys("Enter")
@@ -143,7 +143,7 @@ def page_tables_between_refreshes():
         t.keys("N", "g", "Enter")
         t.wait(r"^mapped pages: .*\(PSS\)$")
         t.keys("q")
-        time.sleep(2)  # what else is read at first draws the screen, too
+        time.sleep(2)  # other things that are read at first draw the screen, too
         t.keys("j", "Enter")
         t.wait(rf"^process +sleep, pid {two.pid},")
         t.wait(r"^mapped pages: .*\(PSS\)$")
@@ -152,7 +152,8 @@ def page_tables_between_refreshes():
 
 
 def detail_of_one_that_ended():
-    """A process that waited has ended: its detail shows the last refresh that has it, and its flamegraph is its own."""
+    """After a process that waited has ended, its detail shows the last refresh that has it, and its flamegraph shows only this
+    process."""
     loads = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2)]
     try:
         for load in loads:
@@ -179,7 +180,7 @@ def detail_of_one_that_ended():
 
 
 def flame_of_one_that_ended():
-    """Among the threads of a process that has ended, f still means this process."""
+    """In the list of threads of a process that has ended, f still opens the flamegraph of this process."""
     with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as load, Terminal(100, 40) as t:
         t.start("-d", "0.2", "-p", str(load.pid))
         t.keys("H")
@@ -195,7 +196,7 @@ def flame_of_one_that_ended():
 
 
 def cgroups_in_scope():
-    """-c: the cgroups whose threads are in scope. Those of others are not known, and not 0."""
+    """With -c, only cgroups whose threads are in scope have numbers. Those of others are unknown, not 0."""
     cgroups = [Cgroup(f"systop-scope-{os.getpid()}-{i}") for i in range(2)]
     loads = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in cgroups]
     try:
@@ -345,7 +346,7 @@ def full_disk():
 
 
 def saves():
-    """w saves the window; Escape cancels it, and quitting does not. Gaps are switches that the kernel did not report: on some
+    """w saves the window; Escape cancels the save, and quitting does not. Gaps are switches that the kernel did not report: on some
     machines those of process 1's threads."""
     with tempfile.TemporaryDirectory() as folder, Terminal(80, 24) as t:
         path = os.path.join(folder, "t.pb")

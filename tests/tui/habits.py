@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What fingers know from htop, top, perf and vmstat: keys in the presets systop and htop, users, the delay, options."""
+"""What users are used to from htop, top, perf and vmstat: keys in the presets systop and htop, users, the delay, options."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def preset(name):
 
 
 def sorts(keys, name):
-    """Keys that sort, by what the line below says, and by the order of the rows."""
+    """Keys that sort: checks the status line and the order of the rows."""
     with preset(name) as config, Terminal(100, 30, {"SYSTOPRC": config.name}) as t:
         t.start("--view", "processes")
         for key, column in keys.items():
@@ -197,7 +197,7 @@ def cpu_time():
 
 
 def everything():
-    """3 is the flamegraph of what is in scope, f that of what is selected."""
+    """3 shows the flamegraph of everything in scope, f that of the selected row."""
     with Load(load_path("burn"), "cpu", "60") as load, Load(load_path("spin"), "user", "60") as other, Terminal(100, 30) as t:
         tid = load.truth()["tid"]
         t.start("-p", f"{load.pid},{other.pid}", "-F", "199")
@@ -234,13 +234,12 @@ def started(seconds, first, *args):
         assert gone(pid, seconds + 20), "it goes on"
         took = time.monotonic() - began
         t.wait(r"^\$ ?$")
-        # It began a little before its screen was seen, and ends as fast as a busy machine lets it.
+        # systop began a little before its screen was seen, and a busy machine delays its end.
         assert seconds - 2 <= took <= seconds + 15, took
 
 
 def command():
-    """A command has its own program's terminal only as far as the screen leaves it: what it writes does not disturb that, and it
-    takes no keys."""
+    """A command that runs while the screen uses the terminal does not disturb it: its output is dropped, and it reads no keys."""
     with tempfile.TemporaryDirectory() as folder, Terminal(80, 24) as t:
         t.start("--", "sh", "-c", f"'for i in 1 2 3 4 5 6 7 8 9; do echo OUTPUT; sleep 0.1; done; cat > {folder}/keys; "
                                   f"echo read > {folder}/ended; sleep 60'")
@@ -303,7 +302,7 @@ def no_sampler():
 
 
 def many_samples():
-    """More samples than + can ask for are not made fewer by it."""
+    """If -F asks for more samples than + can, + does not reduce them."""
     with Terminal(100, 40) as t:
         t.start("-F", "1500")
         t.keys("3")

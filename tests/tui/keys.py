@@ -33,7 +33,7 @@ def actions():
 
 
 def every_key(half, width, height):
-    """In every second view."""
+    """Presses every key in every second view."""
     views = {"threads": [], "processes": ["H"], "tree": ["t"], "cgroups": ["2"], "system": ["7"],
              "irq": ["6"], "flame of all": ["3"], "irq source": ["6", "Enter"], "latency": ["4"], "subsecond": ["4", "s"], "waits": ["8"],
              "detail": ["1", "Enter"], "help": ["?"], "health": ["!"], "options": ["o"],
@@ -67,7 +67,7 @@ def capability(term, name):
 
 
 def press(t, sequence):
-    """As the terminal sends it, not tmux."""
+    """Sends a key as the terminal does, not as tmux does."""
     t.tmux("send-keys", "-t", "t", "-H", *(f"{ord(c):02x}" for c in sequence))
 
 
@@ -111,7 +111,7 @@ def special_keys(term, sent_by):
 
 
 def keypad(term):
-    """In application mode, as PuTTY and rxvt send it: 1 is End, and its last character does not quit."""
+    """The keypad in application mode, as PuTTY and rxvt send it: 1 is End, and the last character of its sequence does not quit."""
     with Terminal(100, 30, {"TERM": term}) as t:
         t.start()
         t.keys("N")

@@ -30,7 +30,7 @@ def saved_of(folder):
 
 
 def shown(args, folder, pid):
-    """Saves the flamegraph of all of a scope of one process, and says what pprof makes of the file."""
+    """Saves the flamegraph of everything in a scope of one process; returns what pprof reads from the file."""
     with Terminal(160, 40) as t:
         t.run(f"cd {folder}")
         t.start("-p", str(pid), "-F", "499", "-d", "0.3", *args)
@@ -44,7 +44,7 @@ def shown(args, folder, pid):
 
 
 def in_folder():
-    """Beside where -o says that w saves; what is in it is what was shown."""
+    """The profile is beside the file of -o, and contains what was shown."""
     with tempfile.TemporaryDirectory() as d, tempfile.TemporaryDirectory() as there, \
             Load(load_path("burn"), "cpu", "120") as load:
         shown(["-o", os.path.join(there, "trace.pb")], d, load.pid)
@@ -57,7 +57,7 @@ def in_folder():
 
 
 def here():
-    """Without -o it is where systop was started."""
+    """Without -o the profile is in the folder in which systop was started."""
     with tempfile.TemporaryDirectory() as d, Load(load_path("burn"), "cpu", "120") as load:
         shown([], d, load.pid)
         assert "Type: wall\n" in top(saved_of(d), "-sample_index=wall")

@@ -34,13 +34,13 @@ def size(width, height):
 
 
 def writes_of(pid):
-    """Number of its writes since the start."""
+    """Number of writes that systop made since the start."""
     with open(f"/proc/{pid}/io", encoding="ascii") as f:
         return int(dict(line.split(": ") for line in f)["syscw"])
 
 
 def writes():
-    """A frame is written to memory, then to the terminal, as a whole, not at each move of the cursor."""
+    """systop collects a frame in memory and writes it to the terminal as a whole, not at each move of the cursor."""
     interval = 0.2
     with Terminal(120, 40) as t:
         pid = t.start("-d", str(interval))
@@ -222,7 +222,7 @@ def main():
         print(f"1..0 # SKIP {why}")
         return
     tap = Tap()
-    # These measure, and the last one forks.
+    # These cases measure, and the last one forks.
     tap.case("frames are written as a whole", writes)
     tap.case("pause freezes the view", pause)
     tap.case("a hostile name never reaches the terminal raw", hostile_name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""However systop ends: the terminal is restored, no BPF program is left, within a second."""
+"""However systop ends, within a second the terminal is restored and no BPF program is left."""
 
 import os
 import signal
@@ -61,7 +61,7 @@ def exit_status():
         with Terminal() as t:
             how(t, t.start())
             t.wait(r"^\$ ?$")
-            t.run("echo status=$?=")  # apart: bash drops the rest of a line that ^C ended
+            t.run("echo status=$?=")  # a line of its own: bash drops the rest of a line that ^C ended
             got = int(t.wait(r"status=(\d+)=").group(1))
             assert got == want, f"exit status {got}, not {want}"
 
@@ -145,7 +145,8 @@ def killed(stopped_before):
 
 
 def crashed(name):
-    """Without an alternate screen: the report does not begin amid the table, and the delays of the description are not printed."""
+    """On a terminal without an alternate screen, the report of a crash does not begin amid the table, and no delays of the
+    terminal's description are printed."""
     with Terminal(100, 30, {"TERM": name}) as t:
         was = settings(t)
         pid = t.start()
@@ -158,7 +159,7 @@ def crashed(name):
 
 
 def killed_while_stopped():
-    """The terminal belongs to the shell then: what was typed stays, and nothing is added."""
+    """A stopped systop that is killed leaves the terminal to the shell: what was typed stays, and nothing is added."""
     with Terminal() as t:
         was = settings(t)
         pid = t.start()
@@ -170,7 +171,7 @@ def killed_while_stopped():
         t.wait(r"\A\$ echo half\Z")
         os.kill(pid, signal.SIGKILL)
         assert gone(pid, 5), "still there after SIGKILL"
-        time.sleep(0.5)  # for what must not appear
+        time.sleep(0.5)  # time in which it would appear
         t.type("+line")
         t.wait(r"\A\$ echo half[+]line\Z")
         t.keys("Enter")
@@ -195,7 +196,7 @@ def starter_killed():
 
 
 def batch(*args):
-    """Without a screen: a signal ends it, like any program; so does the loss of its reader."""
+    """Without a screen, a signal ends systop like any program; so does the loss of its reader."""
     before = bpf_ids()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         with subprocess.Popen([SYSTOP, *args, "-d", "0.5"], stdout=subprocess.PIPE) as proc:
@@ -215,7 +216,7 @@ def batch(*args):
 
 
 def no_trace():
-    """What SIGUSR1 has to report is drawn, not written over the screen."""
+    """The message about SIGUSR1 is drawn, not written over the screen."""
     with Terminal() as t:
         os.kill(t.start("--window", "0"), signal.SIGUSR1)
         t.wait("^not saved: --window is 0")

@@ -112,8 +112,8 @@ def blocked_before_start():
 
 def shares():
     """The functions of a known load, as a tree, a table and a sandwich; zoom, search, and back."""
-    # High enough for all functions: reading its own clock takes the load a third of its time on some CPUs, and
-    # then the kernel's functions come before its own in the table.
+    # The screen is high enough for all functions: on some CPUs the load spends a third of its time reading its clock, and then the
+    # kernel's functions come before its own in the table.
     with Load(load_path("burn"), "cpu", "60") as load, Terminal(120, 80) as t:
         pid = json.loads(load.line)["tid"]
         t.start("-p", str(pid), "-F", "1997")
@@ -147,8 +147,8 @@ def shares():
 
 
 def two_numbers():
-    """The header, the detail and the flamegraph show how far stacks are unwound and how much of them is named: for a
-    program with symbols, then for the same without."""
+    """The header, the detail and the flamegraph show how far stacks are unwound and how much of them is named: first for a program
+    with symbols, then for the same one without."""
     with tempfile.TemporaryDirectory() as folder:
         bare = shutil.copy(load_path("burn"), folder)
         subprocess.run(["strip", "--strip-all", bare], check=True)
@@ -216,8 +216,8 @@ def compared():
         assert not re.search(r"[+-]\d+\.\d (alpha|main)", t.screen()), t.screen()
 
 
-# Two functions of the same code, which change places in another build, and with them the addresses. It executes itself
-# again and again, and so becomes the other build when that has replaced it.
+# Two functions with the same code, which change places and addresses in the other build. The program executes itself again and
+# again, and so becomes the other build once that has replaced its file.
 PARTS = """
 #include <stdio.h>
 #include <time.h>
@@ -267,7 +267,8 @@ def another_build(stripped):
                 t.wait("compared with another build of parts")
                 if stripped:
                     t.wait(rf"\+\d+\.\d parts`fn_{after['alpha']:x} ")
-                    # Where alpha was is beta now, which takes less time: it is new, too. What ran between x and the change shrinks.
+                    # Beta is now where alpha was, and takes less time: it is new, too. The share of what ran between x and the
+                    # change shrinks.
                     t.wait(rf"\+\d+\.\d parts`fn_{after['beta']:x} ")
                 else:
                     time.sleep(2)
@@ -287,7 +288,7 @@ while True:
 
 
 def read_again():
-    """A file whose reading a helper did not survive is read once more: the kernel ends helpers first when memory runs out."""
+    """If a helper dies while it reads a file, the file is read once more: when memory runs out, the kernel kills helpers first."""
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copy(load_path("burn"), os.path.join(folder, "burncopy"))
         with Load(sys.executable, "-c", BECOMES, copy) as load, Terminal(120, 80) as t:
@@ -327,7 +328,7 @@ def main():
     tap.case("samples more often", faster)
     tap.case("the flamegraph of a thread that is gone", ended)
     tap.case("compared with before", compared)
-    # Each shows its own process only.
+    # Each case shows its own process only.
     tap.together([
         ("another build", another_build, False),
         ("another build, stripped", another_build, True),

@@ -16,7 +16,7 @@ from tmux import Tap, Terminal, ended, gone, skip_reason  # noqa: E402
 
 FOOTER = r"no saving, no new helpers: see !"
 WAIT_S = 30
-TURN_MS = 400  # less than any wait for an answer, which are bounded by seconds; a busy machine adds its own time
+TURN_MS = 400  # less than any wait for an answer, which ends after seconds; a busy machine adds time of its own
 
 
 def children(pid):
@@ -34,7 +34,7 @@ def starter_of(systop):
 
 
 def goes_on(t):
-    """Refreshes come: the clock in the first line moves."""
+    """systop goes on: the clock in the first line moves."""
     was = t.wait(r"^systop \S+ (\d\d:\d\d:\d\d) LIVE").group(1)
     end = time.monotonic() + WAIT_S
     while t.wait(r"^systop \S+ (\d\d:\d\d:\d\d) LIVE").group(1) == was:

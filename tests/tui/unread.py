@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A terminal or pipe that is not read: systop continues, ends when requested, and loses only whole frames."""
+"""While nobody reads its terminal or pipe, systop continues, ends when requested, and loses only whole frames."""
 
 import fcntl
 import json
@@ -19,7 +19,7 @@ from tmux import SYSTOP, Tap, Terminal, bpf_left, bpf_ids, ended, name_of, skip_
 from harness import attached  # noqa: E402
 
 END_S = 2  # longest time from a signal to the end of systop
-LONG_S = 20  # anything else: a busy machine is slow
+LONG_S = 20  # limit for everything else, as a busy machine is slow
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -31,7 +31,7 @@ def until(condition, what, seconds=LONG_S):
 
 
 def full(fd):
-    """Whether a writer would block there: for a while, as a reader may be slow."""
+    """Whether a writer blocks there for a while, as a reader may only be slow."""
     for _ in range(15):
         if select.select([], [fd], [], 0)[1]:
             return False
@@ -46,13 +46,13 @@ def cpu_ticks(pid):
 
 
 def rests(proc):
-    """It waits in the kernel for events, and for nothing else."""
+    """Whether systop waits in the kernel for events, and for nothing else."""
     with open(f"/proc/{proc.pid}/wchan") as f:
         return f.read()
 
 
 def ends_by(proc, number, tell=None):
-    """Ends it with a signal; returns the seconds that took."""
+    """Ends systop with a signal; returns how many seconds that took."""
     began = time.monotonic()
     (tell or proc.send_signal)(number)
     try:
@@ -83,7 +83,7 @@ class Pty:
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
 
     def read(self, seconds):
-        """Output of this many seconds."""
+        """Returns the output of this many seconds."""
         end = time.monotonic() + seconds
         text = b""
         while (left := end - time.monotonic()) > 0:
@@ -132,7 +132,7 @@ class Pty:
 
 
 def fill(t):
-    """Nothing reads until no more can be written: each ^L draws the whole screen."""
+    """Fills the terminal until no more can be written, as nothing reads: each ^L draws the whole screen."""
     end = time.monotonic() + 2 * LONG_S
     while not full(t.slave):
         assert t.proc.poll() is None, f"it ended with {t.proc.returncode}"
@@ -195,7 +195,7 @@ def terminal_comes_back():
 
 
 def words(t):
-    """The screen without digits: numbers of an idle CPU change."""
+    """The screen without digits, as the numbers of an idle CPU change."""
     return [re.sub(r"\d", "0", line) for line in t.lines()[4:]]
 
 
@@ -281,7 +281,7 @@ class Pipe:
 
 
 def pipe_ends(*args):
-    """Each signal; the reader has everything except the pending line."""
+    """After each signal, the reader has everything except the pending line."""
     before = bpf_ids()
     took = []
     for number in SIGNALS:
@@ -359,7 +359,7 @@ def writers():
 
 
 def trace_ends():
-    """-w -: a signal ends the recording, and systop, too, if the result is not read; so does one after the
+    """With -w -, a signal ends the recording, and also ends systop if nobody reads the result; so does a signal after the
     recording."""
     before = bpf_ids()
     took = []

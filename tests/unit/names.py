@@ -12,7 +12,7 @@ TOP = os.environ.get("srcdir", ".")
 TABLE = "src/model/metric.h"
 # The sources of values, and the code that adds them up.
 OWN = {TABLE, "src/model/metric.c", "src/collect/slot_values.c", "src/collect/slot_values.h"}
-# Other files and the names in them. An entry that is not needed fails.
+# Other files and the names in them. An entry that is not needed fails the test.
 NAMED = {
     "src/app/options.c": "METRIC_RUN",
     "src/collect/cpus.c": "HIST_D HIST_SLEEP",

@@ -50,7 +50,7 @@ def hotplug():
 
 
 def quickly():
-    """It is back before systop can see that it was offline: it is sampled again, seconds later."""
+    """A CPU that is back before systop can see that it was offline is sampled again, seconds later."""
     allow_events()
     with Load(load_path("spin"), "user", "600", "2") as load, Systop("--all", "-d", "1") as systop:
         before = [sampled(systop.line(), load.pid) for _ in range(4)]

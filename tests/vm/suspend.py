@@ -56,7 +56,7 @@ def refreshes():
     out = [b["boottime_ns"] - b["interval_ns"] - a["boottime_ns"] for a, b in zip(lines, lines[1:])]
     assert abs(sum(out) - slept) < 20 * MS and max(out) > slept - 20 * MS, f"suspended for {slept} ns, between refreshes {out}"
     awake = sum(line["interval_ns"] for line in lines)
-    alive = {}  # over all refreshes: what could not be read in one is in the next one
+    alive = {}  # summed over all refreshes: what could not be read in one is in the next one
     for line in lines:
         for t in line["threads"]:
             assert abs(states_of(t) - t["alive_ns"]) <= 1000, f"states of {t['comm']} are {states_of(t)} ns of {t['alive_ns']}"
