@@ -16,7 +16,7 @@
 
 #define DESCRIPTORS 1024
 #define PASSED_MAX 8
-#define QUEUED_MAX (200 << 10) /* bytes; beyond that it is full, as a socket would be */
+#define QUEUED_MAX (200 << 10) /* bytes; a queue with more is full, as a socket would be */
 
 struct message {
 	struct message *next;

@@ -13,7 +13,7 @@
 #define MOST_WIDTH 250
 #define MOST_HEIGHT 80
 
-/* Until the input says another. */
+/* The size until the input sets another one. */
 #define WIDTH 80
 #define HEIGHT 24
 

@@ -390,7 +390,7 @@ static bool check(const struct shot *shot, const char *text, bool write)
 /* Seconds after the keys. */
 #define LATER(s) (SCENE_NOW_NS + (s) * 1000000000ULL)
 
-/* Screens after @keys, before and after the names arrive. Returns whether they were due when they had to be: once, and with the
+/* Screens after @keys, before and after the names arrive. Returns whether they were due when they should be: once, and with the
  * names. */
 static bool late_names(struct scene *scene, const char *keys, char **before, char **after)
 {
@@ -414,8 +414,8 @@ static bool late_names(struct scene *scene, const char *keys, char **before, cha
 	return due;
 }
 
-/* Names that arrive appear without a key or a refresh, while the screen is paused, too, but not all the time; what was selected
- * stays so. */
+/* Names that arrive appear without a key or a refresh, also while the screen is paused, but not all the time; the selection stays.
+ * */
 static const struct late {
 	const char *name, *keys, *before, *after;
 } lates[] = {

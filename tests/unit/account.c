@@ -377,7 +377,7 @@ TEST(account, what_the_hypervisor_took)
 	check("no more than it ran", "steal_ns", s.steal_ns, 500 * US);
 }
 
-/* A thread of which only switches to it are reported: its running time since the last one counts once. */
+/* If only switches to a thread are reported, its running time since the last one counts once. */
 TEST(account, switches_out_never_reported)
 {
 	struct slot s = { .state = SLOT_RUNNING, .cpu = 3, .since = 1000 * US };
@@ -399,7 +399,7 @@ TEST(account, switches_out_never_reported)
 	assert_int_equal(s.run_ns + s.sleep_ns, 25 * 1000 * US);
 }
 
-/* Of a CPU whose last switch is 1 ms ago; a thread that leaves it now arrived 400 us ago. */
+/* The values of a CPU whose last switch was 1 ms ago; a thread that leaves it now arrived 400 us ago. */
 TEST(account, what_a_cpu_did)
 {
 	static const struct {

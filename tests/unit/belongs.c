@@ -26,7 +26,7 @@ void __wrap_containers_update(struct containers *c, struct cgroup *const *list, 
 	learns = 0;
 }
 
-/* A name that arrives while others are given is given the next time; without a new one nothing is. */
+/* A name that arrives during an update causes another one; without a new name there is none. */
 TEST(belongs, name_that_arrives_during_an_update)
 {
 	struct cgroups *cgroups = cgroups_open(NULL);

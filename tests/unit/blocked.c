@@ -95,7 +95,7 @@ TEST(blocked, stacks_are_still_wanted_when_the_helper_did_not_start)
 	model_free(m);
 }
 
-/* What cannot be read is no iterator without threads: the helper ends, and the threads are asked for again. */
+/* An iterator that cannot be read is not one without threads: the helper ends, and the threads are requested again. */
 TEST(blocked, an_iterator_that_fails_is_no_end_of_a_pass)
 {
 	int pair[2], no_iterator = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -118,7 +118,7 @@ TEST(blocked, an_iterator_that_fails_is_no_end_of_a_pass)
 	waitpid(pid, NULL, 0);
 }
 
-/* However many attempts: only those with the tables of both files count. */
+/* Only attempts with the tables of both files count, however many there are. */
 TEST(blocked, tables_that_are_late_are_not_switched_off)
 {
 	static struct unwind_file files[UNWIND_FILES];

@@ -76,7 +76,7 @@ static int seconds_until(const char *back)
 	return 0;
 }
 
-/* Independent of the order of the collectors. */
+/* Details go in their own order, whatever the order of the collectors. */
 static void goes_in_order(void **state)
 {
 	(void)state;
@@ -104,7 +104,7 @@ static void comes_back_in_the_other_order(void **state)
 	assert_null(budget_shed(&budget, 0));
 }
 
-/* Near the limit nothing changes, and a moment near it restarts the wait of what is off. */
+/* Near the limit nothing changes, and a moment near it restarts the wait of details that are left out. */
 static void stays_where_it_is_near_the_limit(void **state)
 {
 	(void)state;
@@ -146,7 +146,7 @@ static void of_two_budgets(void **state)
 	assert_string_equal(second_of(BUDGET_MEMORY, LIMIT + 1), "");
 	second(LIMIT + 1);
 	second(LIMIT + 1);
-	assert_string_equal(second(LIMIT + 1), ""); /* it is gone already */
+	assert_string_equal(second(LIMIT + 1), ""); /* it is left out already */
 	assert_int_equal(seconds_until("+second"), 10);
 	assert_string_equal(budget_shed(&budget, 1)->name, "third");
 	for (int i = 0; i < 4; i++)

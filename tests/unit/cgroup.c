@@ -212,7 +212,7 @@ static const char *changed(struct cgroup_scope *s)
 	return text;
 }
 
-/* What a glob matches comes and goes; a cgroup given by name is in scope by its path, and by its name. */
+/* Cgroups that match a glob come and go; a cgroup given by name is in scope by its path, and by its name. */
 static void globs_follow(void **state)
 {
 	static const char *const specs[] = { "b", "a*" };
@@ -245,7 +245,7 @@ static void globs_follow(void **state)
 	cgroups_free(c);
 }
 
-/* What happens to several cgroups between two refreshes is known of each of them. */
+/* If something happens to several cgroups between two refreshes, each change is known. */
 static void all_changes_are_known(void **state)
 {
 	static const char *const specs[] = { "/a-", "/b", "/a/z" };
@@ -273,7 +273,7 @@ static void all_changes_are_known(void **state)
 	cgroups_free(c);
 }
 
-/* Something else that begins in the same way is not the cgroup that is gone. */
+/* A cgroup whose name begins like that of one that is gone is not the same one. */
 static void parts_of_names_are_no_names(void **state)
 {
 	static const char *const specs[] = { "bc" };
@@ -298,7 +298,7 @@ static void parts_of_names_are_no_names(void **state)
 
 #define MANY 200
 
-/* Time that passes with each look at the clock: a walk that takes none is whole, on a busy machine, too. */
+/* Time that passes with each reading of the clock: a walk that takes none is complete, on a busy machine, too. */
 static uint64_t step_ns, now_ns;
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
@@ -310,7 +310,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 	return 0;
 }
 
-/* Reading all cgroups takes longer than a refresh has: this goes on until the next one. */
+/* Reading all cgroups takes longer than a refresh has time for, and continues until the next one. */
 static void globs_follow_many(void **state)
 {
 	static const char *const specs[] = { "later*" };

@@ -86,7 +86,7 @@ TEST(cmdline, leaves_folders_out_where_they_do_not_fit)
 	assert_string_equal(l.text, "main | java -jar a.jar");
 }
 
-/* 64 KB of whatever: bounded, valid UTF-8, and the emphasised part is in it. */
+/* 64 KB of any bytes: the text is bounded, valid UTF-8, and contains the emphasised part. */
 TEST(cmdline, is_bounded)
 {
 	static char text[65536];
@@ -131,7 +131,7 @@ TEST(cmdline, marks_what_was_cut)
 	free(c);
 }
 
-/* All that is kept of it, whatever it is. */
+/* Everything that is kept is shown, whatever bytes it has. */
 TEST(cmdline, is_shown_whole)
 {
 	static char text[CMDLINE_MAX];
@@ -250,7 +250,7 @@ TEST(cmdline, is_shown_as_it_was_while_frozen)
 	model_free(m);
 }
 
-/* However many and long they are, they use no more memory than allowed, and all of it comes back. */
+/* However many and long command lines are, they use no more memory than allowed, and all of it is freed. */
 TEST(cmdline, has_a_budget)
 {
 	static char text[CMDLINE_MAX];

@@ -49,7 +49,7 @@ TEST(columns, never_wider_than_the_screen)
 	}
 }
 
-/* Last to leave a narrow screen: number, state, bar, name, and the sort column. */
+/* The last columns to leave a narrow screen are number, state, bar, name, and the sort column. */
 TEST(columns, the_important_ones_stay)
 {
 	struct column_list l;
@@ -156,7 +156,7 @@ TEST(columns, text_comes_back)
 	assert_string_equal(text, text_again);
 }
 
-/* A wish is of the column that it names, which may be in the list already. */
+/* A + belongs to the column that it names, which may be in the list already. */
 TEST(columns, wish_for_an_earlier_one)
 {
 	struct column_list l = list("id run +id d");
@@ -178,7 +178,7 @@ TEST(columns, wrong_ones_are_refused)
 	assert_non_null(columns_parse(&l, TABLE_THREADS, "+", error, sizeof(error)));
 }
 
-/* By what is shown; rows that belong to nothing come last, whichever comes first otherwise. */
+/* Sorts by the shown text; rows that belong to nothing come last, also if the order is inverted. */
 TEST(columns, sorts_by_what_a_row_belongs_to)
 {
 	static const struct owner ssh = { OWNER_UNIT, .unit = "ssh.service", .short_unit = "ssh" };
@@ -195,7 +195,7 @@ TEST(columns, sorts_by_what_a_row_belongs_to)
 	assert_true(sorting_before(&rows[2], &rows[1], &s) && !sorting_before(&rows[1], &rows[2], &s));
 	assert_true(sorting_before(&rows[2], &rows[0], &s) && !sorting_before(&rows[0], &rows[2], &s));
 	s.inverted = false;
-	s.by = COLUMN_UNIT; /* the same one */
+	s.by = COLUMN_UNIT; /* of both the same */
 	assert_false(sorting_before(&rows[1], &rows[2], &s) || sorting_before(&rows[2], &rows[1], &s));
 	s.by = COLUMN_CONTAINER;
 	assert_true(sorting_before(&rows[2], &rows[1], &s) && !sorting_before(&rows[1], &rows[2], &s));
@@ -203,7 +203,7 @@ TEST(columns, sorts_by_what_a_row_belongs_to)
 	assert_string_equal(column_owner(COLUMN_UNIT, &rows[2]), "ssh.service");
 }
 
-/* Unknown memory comes last, whichever comes first otherwise. */
+/* Unknown memory comes last, also if the order is inverted. */
 TEST(columns, sorts_by_memory)
 {
 	struct values values = { 0 };

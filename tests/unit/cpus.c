@@ -150,7 +150,7 @@ TEST(cpus, steal_beside_interrupts)
 	assert_int_equal(v.hardirq_ns, 60 * MS);
 }
 
-/* The end of a gap is on the clock that goes on while the host is suspended; each gap is told once. */
+/* The end of a gap is on the clock that continues while the host is suspended; each gap is reported once. */
 TEST(cpus, gaps_of_the_timer)
 {
 	struct cpu_values v;
@@ -211,7 +211,7 @@ TEST(cpus, offline)
 	slot.offline = 1;
 	check(tick(100 * MS, 200 * MS), 0, 40 * MS);
 	check_off(200 * MS, 300 * MS);
-	/* it is back since 340 ms: the programs have skipped its offline time */
+	/* it has been back since 340 ms: the programs have skipped its offline time */
 	slot.offline = 0;
 	wrote(40 * MS, 100 * MS, false, 340 * MS);
 	check(tick(300 * MS, 400 * MS), 60 * MS, 0);

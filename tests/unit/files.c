@@ -213,7 +213,7 @@ static void those_of_a_list_stay(void **state)
 	model_life_end(model, life);
 }
 
-/* A stack was taken just when its file's key was removed. */
+/* A stack is taken just when its file's key is removed. */
 static void one_is_needed_after_all(void **state)
 {
 	(void)state;
@@ -231,7 +231,7 @@ static void one_is_needed_after_all(void **state)
 		assert_int_not_equal(given[i], 62);
 }
 
-/* An id is not reused before all others have forgotten it. */
+/* An id is not reused before everybody has forgotten it. */
 static void waits_for_who_knows_it(void **state)
 {
 	(void)state;

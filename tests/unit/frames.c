@@ -22,7 +22,7 @@
 static uint64_t now = MINUTE;
 static struct names *names;
 
-/* Before libc's. */
+/* Replaces libc's. */
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	(void)id;
@@ -231,7 +231,7 @@ TEST(frames, a_symbol_is_valid_for_two_minutes_after_the_generation_has_changed)
 	assert_true(names->symbols_by_name.nr < 400);
 }
 
-/* A frame that is asked for again in time keeps its symbol: equal pointers are equal functions. */
+/* A frame that is requested again in time keeps its symbol: equal pointers are equal functions. */
 static const struct symbol *again;
 
 static void ask_again(void)
@@ -699,7 +699,7 @@ static void replace_opener(void)
 	opener = play(&names->open);
 }
 
-/* It is opened again for as long as that takes, ever more rarely. */
+/* The file is opened again until its file system answers, ever more rarely. */
 TEST(frames, of_a_file_system_that_was_silent_for_minutes_get_their_names)
 {
 	const struct file_event e = { .id = 1, .tgid = 1 };
@@ -795,7 +795,7 @@ TEST(frames, of_a_jit_compiler_are_looked_for_again_when_its_file_was_late)
 	assert_int_equal(asked_symbols(), SYMBOLS_PERF_MAP);
 }
 
-/* Also where only the folder with its debug information is left alone for a while. */
+/* The same where only the folder with its debug information is skipped for a while. */
 TEST(frames, have_source_lines_when_the_debug_information_was_late)
 {
 	static const uint32_t found[] = { OPEN_FOUND, OPEN_FOUND_HOST };

@@ -122,7 +122,7 @@ TEST(functions, are_those_of_libdw)
 	assert_int_equal(missing, 0);
 }
 
-/* Where no function is: before the first one, in the padding between two, in data. */
+/* Places in no function: before the first one, in the padding between two, in data. */
 TEST(functions, code_without_unwind_information_is_in_none)
 {
 	int fd = copy_of("/bin/bash");
@@ -200,7 +200,7 @@ TEST(functions, a_table_that_lies_costs_names_only)
 	close(fd);
 }
 
-/* Whatever the bytes are, and wherever the file ends. */
+/* The search ends, whatever the bytes are, and wherever the file ends. */
 TEST(functions, broken_files_are_searched_to_an_end)
 {
 	struct function_range r;

@@ -395,7 +395,7 @@ TEST(gopclntab, tables_of_all_versions)
 	symtab_fini(&t);
 }
 
-/* Cut anywhere, or with any word changed to one that lies, it has no more than its functions, and no room for others. */
+/* A table that is cut anywhere, or has any word changed to a wrong one, gives at most its own functions. */
 TEST(gopclntab, broken_tables)
 {
 	static const uint64_t lies[] = { 0, 1, 3, 399, 1000, 0x7fffffff, UINT32_MAX, INT64_MAX, UINT64_MAX, UINT64_MAX - 299 };

@@ -119,7 +119,7 @@ static void compare_function(const struct cfi_table *t, const struct elf_segment
 		assert_int_equal(rule->fp, offset > 8 ? CFI_AT_CFA : CFI_SAME);
 		assert_true(rule->fp == CFI_SAME || rule->fp_offset == -16);
 	}
-	/* All of it, or nothing; but for the byte in front of the return address of signals. */
+	/* All of a function has a rule, or nothing of it; except for the byte in front of the return address of signals. */
 	if (others > 1 && others != (int)size)
 		print_error("%s: %d of %lu\n", name, others, size);
 	assert_true(others <= 1 || others == (int)size);

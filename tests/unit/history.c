@@ -177,7 +177,7 @@ static void assert_past(const struct model *m, bool is_short, int early)
 	health_fini(&h);
 }
 
-/* The history has a limit; a held tick stays complete, whatever goes. */
+/* The history has a limit; a held tick stays complete, whichever others are dropped. */
 TEST(history, is_bounded)
 {
 	struct model *m = model_new(64 << 10);
@@ -343,7 +343,7 @@ TEST(history, many_stacks_of_a_paused_screen)
 	model_free(m);
 }
 
-/* One that many ticks have is counted once. */
+/* A stack that many ticks have counts once. */
 TEST(history, stacks_that_are_the_same)
 {
 	struct model *m = model_new(4 << 20);
@@ -887,7 +887,7 @@ static int remembered(const struct tick *any, uint64_t seq)
 	return nr;
 }
 
-/* A tick that fails at any of its allocations leaves what was before, and the next one is complete. So does one of the past. */
+/* If any allocation of a tick fails, earlier ticks stay, and the next one is complete. The same holds for a tick of the past. */
 TEST(history, memory_runs_out)
 {
 	bool failed = true, past_failed = true;

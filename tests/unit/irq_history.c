@@ -122,7 +122,7 @@ TEST(irq_history, time_is_unknown_before_the_first_and_none_where_nothing_was)
 	drop(&p);
 }
 
-/* Twice the same share of the time. */
+/* The same share of the time in both refreshes. */
 TEST(irq_history, time_of_refreshes_of_different_lengths)
 {
 	struct model *m = model_new(1 << 20);
@@ -258,8 +258,8 @@ TEST(interrupted, names_at_that_time)
 	drop(&p);
 }
 
-/* As in the numbers of the refreshes, an interrupt is as long as it took itself. Its end is recorded after those nested in
- * it; those of another CPU are not nested in it. */
+/* As in the numbers of the refreshes, the length of an interrupt excludes those nested in it. Its end is recorded after theirs;
+ * interrupts of another CPU are not nested in it. */
 TEST(interrupted, time_is_without_that_of_nested_ones)
 {
 	static const struct {
@@ -290,7 +290,7 @@ TEST(interrupted, time_is_without_that_of_nested_ones)
 	drop(&p);
 }
 
-/* More than can be nested at a time pass before one that has none. */
+/* More interrupts than can be nested pass before one that has none nested in it. */
 TEST(interrupted, one_after_many_others_is_whole)
 {
 	struct past_of p = make();
@@ -311,7 +311,7 @@ TEST(interrupted, one_after_many_others_is_whole)
 #define VICTIMS 60000
 #define VICTIMS_NS 2000000000ULL /* usually 150 ms; 6 s if each looks at all cgroups before its own */
 
-/* Each in a cgroup of its own, whose paths have most characters in common. */
+/* Each thread is in a cgroup of its own, and the paths have most characters in common. */
 TEST(interrupted, many_are_summed_in_no_time)
 {
 	static struct cgroup pods[VICTIMS];

@@ -253,7 +253,7 @@ static void tick_until_seen(struct irqs *q)
 	}
 }
 
-/* The line of a device that is gone is another one's. Its source has the name that it has in /proc/interrupts. */
+/* The line of a device that is gone is given to another one. Its source has the name in /proc/interrupts. */
 static void test_line_of_another_device(void **state)
 {
 	struct irqs *q;
@@ -318,7 +318,7 @@ static void test_source_of_lines_that_are_gone(void **state)
 	end(q);
 }
 
-/* One that had interrupts not long ago is shown in refreshes and traces, though its line is gone. */
+/* A source that had interrupts not long ago is shown in refreshes and traces, although its line is gone. */
 static void test_source_that_is_shown(void **state)
 {
 	struct irqs *q;
@@ -371,8 +371,8 @@ static struct irq_values refresh(struct irqs *q, struct model *m)
 	return v;
 }
 
-/* The longest is that of the refresh, on the clock that goes on while the host is suspended. One that ends just then may be
- * counted first: the longest is not shorter than all are on average. */
+/* The longest interrupt is that of the refresh, on the clock that continues while the host is suspended. One that ends at that
+ * moment may be counted first: the longest is never shorter than the average. */
 static void test_longest_of_a_refresh(void **state)
 {
 	struct model *m = model_new(0);

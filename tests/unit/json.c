@@ -332,7 +332,7 @@ static void waker_names(struct json_object *line, size_t thread, char *text)
 	}
 }
 
-/* A search looks at all threads of the host: there is one for all wakers that the tick does not show. */
+/* A search looks at all threads of the host, so there is only one for all wakers that the tick does not show. */
 TEST(json, wakers_out_of_scope_are_searched_once)
 {
 	static const struct {

@@ -215,7 +215,7 @@ int bpf_map_create(enum bpf_map_type type, const char *name, __u32 key, __u32 va
 
 static int deleted;
 
-/* It waits, as the kernel does. */
+/* Waits, as the kernel does. */
 int bpf_map_delete_elem(int fd, const void *key)
 {
 	(void)fd, (void)key;
@@ -302,7 +302,7 @@ TEST(keep, rings_that_cannot_be_made)
 	online_free(both);
 }
 
-/* What is held is what the busiest CPU has not overwritten. A time is at the place that its ring had then. */
+/* The rings hold what the busiest CPU has not overwritten. A time is at the place that its ring had then. */
 TEST(keep, busy_cpus_hold_less)
 {
 	struct rings *r = rings_on("0-1", 2);
@@ -333,7 +333,8 @@ static int count_event(void *arg, int cpu, const struct event *e)
 	return 0;
 }
 
-/* If there is more than is to be read, what is read is complete from when on that of all CPUs is, whichever is the busiest. */
+/* If the rings have more than is to be read, what is read begins where the events of all CPUs are complete, whichever CPU is the
+ * busiest. */
 TEST(keep, a_window_is_complete_since_the_latest_of_all_cpus)
 {
 	static struct ring_slot recorded[SLOTS];
@@ -438,7 +439,7 @@ TEST(keep, areas_are_tried_again)
 	online_free(online);
 }
 
-/* Above a limit the rings go, but not while they are held. */
+/* Above a limit the rings are dropped, but not while they are held. */
 TEST(keep, rings_that_are_held_go_later)
 {
 	struct rings *r = rings_on("0", 1);

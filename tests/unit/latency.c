@@ -116,7 +116,7 @@ TEST(latency_range, threads_that_waited_so_long)
 	latency_contributors_fini(&p);
 }
 
-/* Each as the middle of its slot, which begins at 0 for the shortest. */
+/* Each wait counts as the middle of its slot, which begins at 0 for the shortest. */
 TEST(latency_range, the_shortest_waits)
 {
 	const int first = hists[HIST_RUNQ].first;
@@ -468,7 +468,7 @@ static int sum_weight(void *arg, const struct stack_sample *s)
 	return 0;
 }
 
-/* Of blocks of which only the sum is known, none is longer than what the others leave. */
+/* If only the sum of some blocks is known, none of them is longer than what the others leave. */
 TEST(latency_range, no_longer_than_their_sum_allows)
 {
 	struct model *m = model_new(1 << 20);
@@ -569,7 +569,7 @@ TEST(blocked, the_longest_block_is_exact_or_a_limit)
 	assert_string_equal(longest(&one, &lasting, 1), "1.9s"); /* as long as it was when it was seen last */
 	assert_string_equal(longest(&two, &shorter, 1), "<2.1s");
 	assert_string_equal(longest(&two, &lasting, 1), "<2.1s");
-	assert_string_equal(longest(&two, (const struct stack_sample[]){ lasting, shorter }, 2), "<2.1s"); /* one is not told */
+	assert_string_equal(longest(&two, (const struct stack_sample[]){ lasting, shorter }, 2), "<2.1s"); /* one is not known */
 	assert_string_equal(longest(&two, both, 2), "1.9s");
 }
 
@@ -609,7 +609,7 @@ TEST(blocked, blocks_without_a_stack)
 	model_free(m);
 }
 
-/* Blocks that are shorter than those that are counted are not, also if one lasts at the end of the refresh. */
+/* Blocks that are too short do not count, also if one still lasts at the end of the refresh. */
 TEST(blocked, short_blocks_are_not_counted)
 {
 	for (uint64_t age = AWAY_D_NS - 1; age <= AWAY_D_NS; age++) {

@@ -105,7 +105,7 @@ static uint64_t offset_of(const struct known *k, uint64_t address)
 	return address - s->address + s->offset;
 }
 
-/* It was closed, and what is there when it is opened again need not be what was. */
+/* The file was closed, and its path may have another file when it is opened again. */
 TEST(lines, of_a_debug_file_that_another_build_has_replaced)
 {
 	struct symbols_loaded a = { 0 };

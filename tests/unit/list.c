@@ -224,7 +224,7 @@ TEST(list, held_row_that_comes_back_as_two)
 	list_fini(&l);
 }
 
-/* What was searched stays selected, also if it was on the first line. */
+/* A row that was found by a search stays selected, also on the first line. */
 TEST(list, search_finds_the_first)
 {
 	struct list l = { 0 };
@@ -342,7 +342,7 @@ TEST(list, what_is_alike_is_in_its_place)
 				show_alike(alike, weight, top);
 }
 
-/* It moves in the order, and not on the screen. */
+/* A followed row moves in the order, but not on the screen. */
 TEST(list, what_is_followed_stays_on_its_line)
 {
 	struct list l = { 0 };

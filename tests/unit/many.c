@@ -273,7 +273,7 @@ static void starts(void **state)
 	assert_within(bytes, 0, MEMORY_BYTES);
 }
 
-/* All asleep except a few: the ms of the refresh. */
+/* A refresh in which all threads are asleep except a few; returns its ms. */
 static uint64_t refresh(void)
 {
 	struct stopwatch from;
@@ -343,7 +343,7 @@ static uint64_t in_slices(int slice(struct slots *s, uint64_t deadline))
 	return longest;
 }
 
-/* Of the threads @first and ENDED - 1 more, each is there once. */
+/* Checks that thread @first and the ENDED - 1 after it are there once each. */
 static void check_ended(const struct tick *t, uint32_t first)
 {
 	bool *met = calloc(ENDED, sizeof(*met));
@@ -385,7 +385,7 @@ static uint64_t end_at_once(uint32_t first, size_t there)
 	}
 	now += SEC / 2;
 	for (uint32_t i = 0; i < ENDED; i++) {
-		uint32_t index = first + i * 7919ULL % ENDED; /* in no order */
+		uint32_t index = first + i * 7919ULL % ENDED; /* scattered */
 		struct slot *s = &memory.slots[index];
 
 		s->run_ns += 1000000;

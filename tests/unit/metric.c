@@ -90,7 +90,7 @@ TEST(metric, weights_have_a_place_each)
 	assert_int_equal(shown, METRIC_WALL);
 }
 
-/* Wall time never adds what is no time, or is part of time that counts already. */
+/* Wall time adds nothing that is not time, or that is part of time that counts already. */
 TEST(metric, wall_is_time_that_is_counted_once)
 {
 	for (enum metric_id f = 0; f < METRIC_COUNT; f++) {

@@ -305,7 +305,7 @@ TEST(model, exited_with_the_last_thread)
 	}
 }
 
-/* What all threads of a process share follows its leader, and then whoever is left; its name stays. */
+/* What all threads of a process share follows its leader, and after that any thread that is left; its name stays. */
 TEST(model, a_process_outlives_its_leader)
 {
 	struct model *m = model_new(0);

@@ -58,8 +58,8 @@ static const struct symbol *held(struct names *n, const char *name, const char *
 	return s;
 }
 
-/* Names that somebody makes up do not get another one's function: two have the same FNV-1a hash, and a file can be called as
- * the kernel is. */
+/* Made-up names do not get the function of another name: two have the same FNV-1a hash, and a file can be called like the kernel.
+ * */
 static void names_age_made_up(void **state)
 {
 	struct names *n = *state;
@@ -115,7 +115,7 @@ static void names_age_back_in_time(void **state)
 	assert_string_equal(f.symbol->name, "beta");
 }
 
-/* The oldest one comes and goes each minute, as a place in a program that is built again and again: the others go. */
+/* The oldest function comes and goes each minute, as a place in a program that is rebuilt again and again; the others are freed. */
 static void names_age_one_comes_and_goes(void **state)
 {
 	struct names *n = *state;

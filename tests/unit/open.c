@@ -188,7 +188,7 @@ TEST(open, debug_information_with_the_name_of_its_file)
 	rmdir(below);
 }
 
-/* Whoever maps a file can hold a lease on it: that is this file's own trouble, and no reason to ask again and again. */
+/* Whoever maps a file can hold a lease on it: then only this file has no names, and it is not requested again and again. */
 TEST(open, a_file_with_a_lease)
 {
 	struct open_request r = request();

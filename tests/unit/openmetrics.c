@@ -197,7 +197,7 @@ TEST(openmetrics, cgroups_of_one_path_add_up)
 	model_free(m);
 }
 
-/* Pressure that was unknown for a while goes on where it was. */
+/* Pressure that was unknown for a while continues from its last value. */
 TEST(openmetrics, pressure_that_was_unknown)
 {
 	const struct pressure known = { 1000, 500 }, unknown = { VALUE_NA, VALUE_NA };
@@ -308,7 +308,7 @@ TEST(openmetrics, cgroups_come_and_go)
 	model_free(m);
 }
 
-/* What was never in scope, or is gone, takes no memory, however many come and go. */
+/* Cgroups that were never in scope, or are gone, take no memory, however many come and go. */
 TEST(openmetrics, cgroups_out_of_scope)
 {
 	struct cgroup cgroups[] = { { .id = 1, .path = "/", .in_scope = true }, { .id = 2, .parent = &cgroups[0], .depth = 1 } };

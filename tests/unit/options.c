@@ -306,7 +306,7 @@ TEST(options, long_recordings)
 	assert_true(until_stopped.window_s >= 48 * 3600);
 }
 
-/* Until --at, however far away, there are refreshes as later, and one is when the recording begins. */
+/* Until --at, however far away, refreshes come as they do later, and one comes when the recording begins. */
 TEST(options, a_recording_later)
 {
 	struct capture_plan p = { .at = { SCHEDULE_IN, 3600 }, .duration_ns = 10 * SEC };

@@ -214,7 +214,7 @@ TEST(pprof, stacks_that_differ_in_one_frame)
 	model_free(m);
 }
 
-/* Left to pprof: it has a place, and no function. */
+/* A frame without a name is left to pprof: it has an address, but no function. */
 TEST(pprof, what_has_no_name_is_left_to_pprof)
 {
 	struct cgroup cgroup = { .id = 1, .path = "/" };

@@ -204,7 +204,7 @@ TEST(quantiles, wakers_that_woke_often)
 	assert_string_equal(text, "(timers not seen) timer 91%   waking not seen 9%");
 }
 
-/* One that is met late, after many others and between them, is counted in full. */
+/* A waker that is met late, after many others and between them, is counted in full. */
 TEST(quantiles, wakers_are_all_counted)
 {
 	struct wakers w = { 0 };

@@ -139,7 +139,7 @@ TEST(recorded, samples_of_whoever_ran)
 	assert_int_equal(s[2].flags, NOTE_KERNEL_LOST);
 	assert_int_equal(told.from[2], 5 * SEC + 10 * MS);
 	assert_int_equal(told.until[2], 5 * SEC + 40 * MS);
-	/* The recorder's blocks have no waker, nor have those without a stack, which is not one that was not seen. */
+	/* Blocks of the recorder, and those without a stack, have no waker; that is different from a waker that was not seen. */
 	wakers_add(&w, &s[2]);
 	wakers_add(&w, &without);
 	assert_int_equal(w.nr, 0);
@@ -147,7 +147,7 @@ TEST(recorded, samples_of_whoever_ran)
 	assert_int_equal(w.nr, 1);
 	assert_int_equal(w.at[0].context, WAKE_CONTEXTS);
 	wakers_fini(&w);
-	/* They are the model's: the list does not free them. */
+	/* The stacks belong to the model: the list does not free them. */
 	assert_ptr_equal(tick_stack(m, s[0].user), s[0].user);
 	assert_ptr_equal(tick_stack(m, s[1].kernel), s[1].kernel);
 	sample_list_fini(&told.list);

@@ -81,7 +81,7 @@ TEST(scope, changes)
 	scope_free(s);
 }
 
-/* Those for which there is no room are counted, and added as soon as there is some. */
+/* Cgroups for which there is no room are counted, and added as soon as there is some. */
 TEST(scope, no_room)
 {
 	struct scope *s = calloc(1, sizeof(*s));

@@ -372,7 +372,7 @@ static void moved_meanwhile(void **state)
 	assert_int_equal(rows(ms), 1);
 }
 
-/* Counters of the kernel are shown by what they grew; one that it does not have is unknown, and so is its sum. */
+/* The growth of the kernel's counters is shown; a counter that the kernel does not have is unknown, and so is its sum. */
 static void counts(void **state)
 {
 	struct slot *s = born(1), *other = born(2);
@@ -465,7 +465,7 @@ static void cpu_time_after(uint64_t interval, uint64_t ns)
 	tick_put(t);
 }
 
-/* Seeded while it ran, and interrupts took more of that stretch than it had run before. */
+/* A thread that was seeded while it ran; interrupts took more of that stretch than it had run before. */
 static void cpu_time_of_seeded(void **state)
 {
 	struct slot *s = born(1);
@@ -480,7 +480,7 @@ static void cpu_time_of_seeded(void **state)
 	cpu_time_after(SEC * 9 / 10, SEC * 8 / 10);
 }
 
-/* It does not fall when the thread leaves the CPU: the kernel's sum is without what interrupts took. */
+/* CPU time does not fall when the thread leaves the CPU: the kernel's sum excludes what interrupts took. */
 static void cpu_time_without_interrupts(void **state)
 {
 	struct cpu_slot *cpu = (struct cpu_slot *)&memory.cpus[0];
@@ -550,7 +550,8 @@ static void longest_wait(void **state)
 	assert_int_equal(ns[0], 3000000);
 }
 
-/* And to the row of the place where it ended. If the place before had a longer one, only its histogram is known. */
+/* It also belongs to the row of the cgroup in which it ended. If the thread had a longer one in the cgroup before, only its
+ * histogram is known. */
 static void longest_wait_of_moved(void **state)
 {
 	struct slot *s = born(1), was;
@@ -610,7 +611,7 @@ static void woken_while_throttled(void **state)
 	tick_put(t);
 }
 
-/* It left the CPU after the end of the refresh, which was read a bit later: only the time until then is in it. */
+/* A thread left the CPU after the end of the refresh, but before it was read: the refresh has only the time until its end. */
 static void left_after_the_end(void **state)
 {
 	struct slot *s = born(1);
@@ -636,7 +637,7 @@ static void left_after_the_end(void **state)
 	tick_put(t);
 }
 
-/* A thread that was stopped all the time is not looked at: its time is known when it goes on. */
+/* A thread that was stopped all the time is not looked at: its time is known when it continues. */
 static void goes_on_after_a_stop(void **state)
 {
 	struct slot *s = born(1);
@@ -914,7 +915,7 @@ static void memory_in_long_intervals(void **state)
 	usages_free(usages);
 }
 
-/* Before others' the memory of the processes that the screen shows now is read, however often it showed others before. */
+/* The memory of the processes that the screen shows now is read before that of others, however often it showed others before. */
 static void memory_on_the_screen(void **state)
 {
 	struct usages *usages = usages_new(&(struct usages_memory){ .asked = usage_asked });

@@ -308,7 +308,8 @@ TEST(snapshot, parts_of_events_are_left_out)
 	assert_int_equal(got[2].kind, RING_SWITCH);
 }
 
-/* Neither from a copy, during which the ring went on, nor from the ring itself: what that overwrites afterwards is lost. */
+/* A trace loses nothing from before its beginning: neither from a copy, during which the ring continued, nor from the ring itself;
+ * what the ring overwrites afterwards is lost. */
 TEST(snapshot, a_trace_loses_nothing_from_before_its_beginning)
 {
 	for (int copied = 0; copied < 2; copied++) {

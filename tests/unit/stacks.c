@@ -40,7 +40,7 @@ static void begin_with(uint64_t window_ns, uint64_t old_bytes)
 	shared->stack_generation = 1;
 }
 
-/* Before begin_with() is called again in the same test. */
+/* Call it before begin_with() is called again in the same test. */
 static void end_one(void)
 {
 	stacks_free(stacks);
@@ -226,7 +226,7 @@ TEST(stacks, what_left_the_window_makes_room)
 	assert_int_equal(old_stacks_bytes(old, &early), 0);
 	assert_int_equal(early, 0);
 	after = mallinfo2();
-	/* Also their index goes. malloc() counts the few blocks of each size that it keeps at hand as used. */
+	/* Their index is freed, too. malloc() counts the few blocks of each size that it keeps at hand as used. */
 	assert_within(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd, before.uordblks + before.hblkhd + 4096);
 	old_stacks_free(old);
 }
@@ -328,7 +328,7 @@ static void write_event(struct stack_event e, uint64_t frame)
 	area->stack_events[place % STACK_EVENTS] = e;
 }
 
-/* What samples of a refresh say. */
+/* What the samples of a refresh have. */
 struct said {
 	enum metric_id metric;
 	uint64_t frame;    /* innermost of the user stack; 0: it has none */

@@ -143,7 +143,7 @@ TEST(subsecond, born_on_another_cpu)
 	subsecond_fini(&s);
 }
 
-/* What waited before a time that was not read does not wait ever after. */
+/* A thread that waited before a time that was not read does not wait forever. */
 TEST(subsecond, more_than_it_keeps)
 {
 	static const struct recorded_event events[] = {
@@ -179,7 +179,7 @@ TEST(subsecond, d_state_until_it_was_woken)
 	assert_int_equal(subsecond_sum(&s, 10, 0, SUBSECOND_PARTS), 20 * MS);
 	assert_int_equal(subsecond_sum(&s, 11, 0, 1), 5 * MS);
 	assert_int_equal(subsecond_sum(&s, 11, 1, SUBSECOND_PARTS - 1), 0);
-	/* Its switch is not read, but the block has its length. */
+	/* The switch to the thread is not read, but the block has its length. */
 	assert_int_equal(subsecond_start(&s, SUBSECOND_D, 11), 0);
 	READ(&s, events, 12);
 	assert_int_equal(subsecond_sum(&s, 11, 0, SUBSECOND_PARTS), 5 * MS);
@@ -210,7 +210,7 @@ TEST(subsecond, d_states_that_began_before_all_rings_are_complete)
 	subsecond_fini(&s);
 }
 
-/* The budget gives only some D states a stack, and with it a block. One whose waking came just before it was none. */
+/* The budget gives only some D states a stack, and with it a block. A D state whose waking came just before it was none. */
 TEST(subsecond, d_states_without_a_block)
 {
 	static struct recorded_event events[3002];

@@ -203,7 +203,8 @@ TEST(table, memory_of_visible_rows)
 	row_table_fini(&t);
 }
 
-/* By a column that the table lacks rows are in the order of their numbers, as the screen says, also if it was inverted. */
+/* If the table lacks the sort column, rows are in the order of their numbers, as the screen shows, also if the order was inverted.
+ * */
 TEST(table, order_by_a_column_that_it_lacks)
 {
 	static struct process processes[] = { { .tgid = 7 }, { .tgid = 8 } };

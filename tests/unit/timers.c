@@ -78,7 +78,7 @@ static void came(uint32_t source, uint32_t count)
 	areas[0]->irqs_met[source / 64] |= 1ULL << source % 64;
 }
 
-/* CPU 0 has run for @ns since the start: its values in the next tick. */
+/* The values of CPU 0, which has run for @ns since the start, in the next tick. */
 static struct cpu_values ran(uint64_t ns)
 {
 	struct cpu_values v;

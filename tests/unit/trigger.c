@@ -15,7 +15,7 @@ static const struct {
 	uint64_t in_d_ns; /* at the end of a refresh of one second */
 } threads[THREADS] = { { "dd", 10 * SEC }, { "nginx", 3 * SEC / 2 }, { "mysqld", 4 * SEC } };
 
-/* Whom it names; "": nobody. */
+/* The thread that a trigger names; "": none. */
 static const char *fires(const char *text, const struct tick *tick)
 {
 	static char why[200];
@@ -30,7 +30,7 @@ static const char *fires(const char *text, const struct tick *tick)
 	return why;
 }
 
-/* Each thread by its own time since it entered D state, whatever the one before it has. */
+/* Each thread counts by its own time since it entered D state, whatever time the thread before it has. */
 TEST(trigger, time_in_d_is_that_of_the_thread)
 {
 	const struct values in_d = { .v = { [METRIC_D] = SEC } };

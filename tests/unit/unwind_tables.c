@@ -134,7 +134,7 @@ TEST(unwind_tables, a_rule_goes_with_the_last_file_that_has_it)
 		assert_int_equal(rules[at - 7 + i].offset, 1);
 }
 
-/* If all are needed they stay; the new file is requested again later, not at once. */
+/* If all tables are needed they stay; the new file is requested again later, not at once. */
 TEST(unwind_tables, what_is_needed_does_not_go_for_each_that_comes)
 {
 	uint32_t without = 0;
@@ -163,7 +163,7 @@ void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_
 	return no_memory ? MAP_FAILED : __real_mmap(at, size, protection, flags, fd, offset);
 }
 
-/* It is no fault of the files, which get their tables when there is memory, or in place of others. */
+/* The files are not to blame: they get their tables when there is memory, or in place of others. */
 TEST(unwind_tables, no_memory_for_more_rows)
 {
 	struct unwind_tables_memory memory = { files, pages, rules, no_areas, 1, -1, 2, &seconds };

@@ -196,7 +196,7 @@ TEST(waits, the_price_rises_with_the_cpus)
 	assert_int_equal(waits_price(1024), WAIT_PRICE_NS * 1024ULL / 3);
 }
 
-/* It is set again when CPUs come or go, also while waits are left out. */
+/* The price is set again when CPUs come or go, also while waits are left out. */
 TEST(waits, the_price_follows_the_cpus)
 {
 	struct shared shared = { 0 };
@@ -214,7 +214,7 @@ TEST(waits, the_price_follows_the_cpus)
 	online_free(c.online);
 }
 
-/* A thread ends or moves, and its slot goes on in the same tick: each part has its own waits. */
+/* A thread ends or moves, and its slot is used further in the same tick: each part has its own waits. */
 TEST(waits, of_two_threads_in_one_slot)
 {
 	uint32_t taken[2];
@@ -301,7 +301,7 @@ TEST(waits, wakings_count_once)
 	assert_woken(wakers, (uint32_t[]){ 0, 6, 7 }, 3);
 }
 
-/* The time behind a thread of which nothing is known any more is told without its name. */
+/* The time behind a thread of which nothing is known any more is reported without its name. */
 TEST(waits, behind_an_unknown_thread)
 {
 	struct life *known = lives[9];

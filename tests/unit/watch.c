@@ -31,7 +31,7 @@ static pid_t fork_busy(const int watched[2], int ready, unsigned int request_ms,
 			watch_request();
 }
 
-/* How it ended, and its CPU time in ms. */
+/* Returns how the process ended, and its CPU time in ms. */
 static int wait_for(pid_t pid, long *used_ms)
 {
 	struct rusage usage;

@@ -130,7 +130,7 @@ static int blocked_in(int64_t tid)
 #define ASLEEP PERFETTO__PROTOS__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_INTERRUPTIBLE_SLEEP
 #define IN_D PERFETTO__PROTOS__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_UNINTERRUPTIBLE_SLEEP
 
-/* What a thread did first counts, on whichever CPU: CPUs are written one after the other. */
+/* The first event of a thread counts, on whichever CPU: CPUs are written one after the other. */
 TEST(window, blocked_at_its_start)
 {
 	enum { SLEEPER = 100, RUNNER, WAITER, STUCK, QUIET, READER, FREED, GONE_ON };
@@ -389,8 +389,8 @@ TEST(window, processes_are_described_once)
 	forget();
 }
 
-/* A sample is of the thread that has the CPU, or had it before; of another one it is lost. An interrupt that began before the
- * trace has no beginning in it. */
+/* A sample belongs to the thread that has the CPU, or had it before; a sample of another thread is lost. An interrupt that began
+ * before the trace has no beginning in it. */
 TEST(window, samples_and_interrupts_of_a_moment_ago)
 {
 	static const struct scene_event events[] = {
@@ -511,7 +511,7 @@ TEST(window, arguments)
 	forget();
 }
 
-/* What a trace says of a thread's names: "at sh>cat", or "at exec cat", each with a blank. */
+/* What a trace has about a thread's names: "at sh>cat", or "at exec cat", each with a blank. */
 static const char *names_of(int64_t tid)
 {
 	static char text[512];
@@ -587,8 +587,8 @@ static int64_t counted(const char *name, int nr, uint64_t *since)
 	return -1;
 }
 
-/* A sum is drawn over the refresh that it is of, not over the next one; what is lost was lost by its end. The trace ends in
- * the fourth one. */
+/* A sum is drawn over its own refresh, not over the next one; losses are drawn at the end of theirs. The trace ends in the fourth
+ * refresh. */
 TEST(window, numbers_of_refreshes)
 {
 	struct trace_index_tick ticks[5] = { 0 };

@@ -139,7 +139,7 @@ static struct write_answer write_to_fifo(const char *name, uid_t owner, bool bes
 	return a;
 }
 
-/* It is known to be a FIFO before its reader, who may pause, has taken anything. */
+/* The caller knows that it is a FIFO before the reader, who may pause, has taken anything. */
 TEST(write, a_reader_that_has_not_begun)
 {
 	struct write_answer a = write_to_fifo("fifo", -1, false, false);
@@ -156,7 +156,7 @@ TEST(write, another_users_fifo)
 	assert_int_equal(write_to_fifo("theirs", 1, false, true).err, -EPERM);
 }
 
-/* A name that systop makes is not that of a stream, whoever has taken it. */
+/* A name that systop makes is never that of a FIFO, even if somebody made one of that name. */
 TEST(write, beside_a_fifo)
 {
 	struct write_answer a = write_to_fifo("systop-host.pb", -1, true, true);
