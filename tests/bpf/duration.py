@@ -13,8 +13,8 @@ import time
 sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, MS, SEC, SYSTOP, Load, Systop, attached, begin, load_path  # noqa: E402
 
-# What systop takes beside the time asked for: it loads its programs and waits for names of functions, which takes a
-# second or two, on a busy machine several.
+# Time that systop takes beside the requested duration, to load its programs and to wait for names of functions: a second or two, on
+# a busy machine several.
 MORE_S = 60 if GUEST else 10
 CUT = "; more did not fit: see --window-mem"
 
@@ -37,7 +37,7 @@ def refreshes(seconds, interval, wanted):
         assert systop.proc.wait() == 0
     assert time.monotonic() - began >= seconds
     times = [line["interval_ns"] / SEC for line in lines]
-    # A refresh that is late takes from the next one; the first begins when the programs are attached.
+    # A late refresh makes the next one shorter; the first begins when the programs are attached.
     assert len(lines) in wanted, times
     assert abs(sum(times) - seconds) < (5 if GUEST else 0.5), times
 
@@ -79,7 +79,7 @@ def records():
 
 
 def more_than_fits():
-    """A recording that is longer than the rings hold says so, and how they hold more."""
+    """A recording that is longer than the rings hold reports that, and how to make them larger."""
     with tempfile.TemporaryDirectory() as d, Load(load_path("pingpong"), "60"):
         _, err = took(3, "-w", f"{d}/t.pb", "--window-mem", "1M")
         assert float(re.search(r"([\d.]+) s, ", err)[1]) < 2.5 and err.endswith(CUT + "\n"), err
@@ -129,7 +129,7 @@ def no_room():
 
 
 def forked():
-    """A profile of a process goes on while what that has forked does."""
+    """A profile of a process continues as long as the processes that it has forked."""
     with subprocess.Popen(["sh", "-c", f"sleep {10 if GUEST else 2}; {load_path('spin')} user 9 > /dev/null & sleep 1"]) as load:
         began = time.monotonic()
         done = subprocess.run([SYSTOP, "--folded=cpu", "-n", "1", "-d", "20" if GUEST else "6", "-p", str(load.pid)], capture_output=True, text=True,

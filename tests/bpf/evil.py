@@ -25,11 +25,11 @@ SAID = ("too short", "too long", "a socket", "a device", "many descriptors", "an
         "silent")
 DEEDS = FORBIDDEN + SAID
 DEEDS_MAX = 32
-LEFT_OUT = {("write", "make a file"), *((role, "read a file") for role in ("open", "write", "who", "commands"))}  # their purpose
+LEFT_OUT = {("write", "make a file"), *((role, "read a file") for role in ("open", "write", "who", "commands"))}  # their task
 PATIENCE_S = 150
 CALM_S = 6  # longer than any deed lasts
 QUIET_NS = 150 * MS  # of CPU, in the last two lines: half of what may be in no line
-QUIET_S = 60  # for those to come: a busy machine is slow
+QUIET_S = 60  # limit for quiet lines to come, as a busy machine is slow
 PR_SET_CHILD_SUBREAPER = 36
 
 

@@ -23,7 +23,7 @@ SECONDS = "300"
 SLOW = 3 if GUEST else 1
 FAN_CLOEXEC, FAN_REPORT_FID, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD = 1, 0x200, 1, 0x20, -100
 KINDS = ("FIFO", "device")
-os.environ["LOAD_PERCENT"] = "10"  # there are 18 of them
+os.environ["LOAD_PERCENT"] = "10"  # there are 18 loads
 
 
 class Watch:
@@ -186,8 +186,7 @@ class Scene:
         return f"{folder}/link"
 
     def by_path(self, kind):
-        """The mapped file never is the one reported, as its time changes; the names of its folders lead to something
-        else on the host."""
+        """The mapped file is never the reported one, as its time changes; its path leads to something else on the host."""
         folder, root = self.new_folder(), self.container()
         self.program(f"{root}{folder}/burn", "link")
         self.node(kind, f"{folder}/burn")
@@ -205,7 +204,7 @@ class Scene:
         shutil.copy(debug, f"{folder}/link")
         self.watch.add("honest debug information", f"{folder}/link")
         self.run_here(f"{folder}/burn")
-        # It is watched before it has anything to name: the map is read once.
+        # The map is watched before the process has anything to name, as it is read once.
         jit = subprocess.Popen(["sh", "-c", f"echo > /tmp/perf-$$.map; echo; read go; exec {load_path('jit')} {SECONDS}"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
         self.stack.callback(self.end, jit)

@@ -26,7 +26,7 @@ SECRET = "hunter2secret"
 SUDO = {"SUDO_UID": str(USER.pw_uid), "SUDO_GID": str(USER.pw_gid), "SUDO_USER": USER.pw_name}
 AMBIENT = ["setpriv", f"--reuid={USER.pw_uid}", f"--regid={USER.pw_gid}", "--clear-groups", f"--inh-caps={CAPS}",
            f"--ambient-caps={CAPS}"]
-# Like the start by a service manager, only quicker: no home, no terminal, and no trace of who asked for it.
+# Like a start by a service manager, but faster: no home, no terminal, and no variable that names the user.
 UNIT = ["env", "-i", "PATH=/usr/sbin:/usr/bin", "LANG=C.UTF-8", "INVOCATION_ID=0123456789abcdef0123456789abcdef"]
 
 
@@ -228,11 +228,11 @@ def wrong_sudo():
     done = run("-V", env={**SUDO, "SUDO_GID": "4294967295"})
     assert done.returncode == 2, done
     done = run("-V", command=[*AMBIENT, SYSTOP], env={"SUDO_UID": "x"})
-    assert done.returncode == 0, done  # any user can set it
+    assert done.returncode == 0, done  # any user can set the variable
 
 
 def set_uid():
-    """Refused before anything is read."""
+    """A set-user-ID systop is refused before anything is read."""
     with Folder() as f:
         os.mkfifo(f"{f.top}/fifo")
         write(f"{f.roots}/secret", SECRET + " = red\n")

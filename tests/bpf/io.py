@@ -79,7 +79,7 @@ def asleep(folder):
 
 
 def busy(folder):
-    """Of a thread that never leaves its CPU: between what it had 100 ms before the refresh ended, and 100 ms after it."""
+    """A thread that never leaves its CPU has between what it had 100 ms before the refresh ended, and 100 ms after."""
     with Systop("-d", INTERVAL) as systop:
         lines = [systop.line()]
         load = start("busy", folder, 10 if GUEST else 5)
@@ -108,7 +108,8 @@ def forks(folder):
     waited for them, has none of it."""
     lines, truths = whole("forks", "buffered", folder, 2, 20)
     parent = truths.pop()
-    # What the kernel has of the parent: theirs, and what itself made dirty: a block of the folder, now and then.
+    # The kernel's count of the parent: those of the children, and what the parent itself made dirty: a block of the folder, now and
+    # then.
     theirs = sum(counts(truth)[1] for truth in truths)
     assert len(truths) == 20 and theirs >= 20 * 2 * MIB and counts(parent)[1] >= theirs, (len(truths), theirs, parent)
     for truth in truths:
@@ -117,7 +118,7 @@ def forks(folder):
 
 
 def execs(folder):
-    """exec: the process has what it wrote before, too."""
+    """After exec the process still has what it wrote before."""
     lines, truths = whole("exec", "direct", folder, 2, 5)
     assert len(truths) == 5 and counts(truths[-1])[1] >= 10 * MIB, truths
     pid = truths[-1]["pid"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Any of systop's processes is killed or stopped, at any work: when systop is gone nothing is left, no process and
-no BPF program or link."""
+"""Whichever process of systop is killed or stopped, at whatever work: when systop is gone nothing is left, no process and no BPF
+program or link."""
 
 import array
 import contextlib

@@ -40,8 +40,8 @@ def script_in(folder, text):
 
 @contextlib.contextmanager
 def host_with(files):
-    """systop --json in a mount namespace in which files of this host have other contents: {path: text}. Returns a
-    function that starts it, and the place of these files."""
+    """systop --json in a mount namespace in which files of this host have other contents, {path: text}. Returns a function that
+    starts it, and the folder of these files."""
     with tempfile.TemporaryDirectory() as folder:
         places = {path: os.path.join(folder, os.path.basename(path)) for path in files}
         for path, text in files.items():
@@ -143,7 +143,7 @@ def costs(*hosts):
 
 
 def memory(possible):
-    """CPUs that are not online need next to nothing, and the others what they use."""
+    """CPUs that are not online need next to nothing, and the others only what they use."""
     real = os.cpu_count()
     (maps, rss, refresh, first), *others = costs((real, real), (possible, real), (possible, possible))
     for online, (now_maps, now_rss, now_refresh, now_first) in zip((real, possible), others):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""However systop ends, it is gone soon and leaves nothing, also beside a file system that does not answer. And it
-releases what others use."""
+"""However systop ends, it ends soon and leaves nothing, also beside a file system that does not answer; and it releases what others
+use."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from harness import GUEST, SYSTOP, Load, begin, descendants, ended, load_path, n
 
 PATH = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
 SLOW = 3 if GUEST else 1
-os.environ["LOAD_PERCENT"] = "10"  # they have to have names
+os.environ["LOAD_PERCENT"] = "10"  # loads that need names
 
 
 def descriptors(pid):
@@ -50,7 +50,7 @@ def bpf_of(pid):
 
 
 def bpf_there(of):
-    """Those of them that are still in the kernel."""
+    """Those of these programs and links that are still in the kernel."""
     there = set()
     for what in ("prog", "link"):
         out = subprocess.run(["bpftool", what, "show"], capture_output=True, text=True, check=True, env=PATH).stdout
@@ -199,7 +199,7 @@ def quit_by_key():
 
 
 def interrupted():
-    """An output that waits for the names of a refresh ends at once, too."""
+    """A systop that waits for the names of a refresh before its output ends at once, too."""
     with Fuse(load_path("burn")) as fuse, Load(f"{fuse.mount}/burn", "cpu", "120") as ill:
         ill.truth()
         time.sleep(1)  # its pages are in memory then
@@ -245,7 +245,8 @@ class Tmpfs:
     def put(self, name, size):
         """A program of this size."""
         path = os.path.join(self.path, name)
-        # By another process: one that we fork meanwhile would have a file that we write open, too, and it could not run.
+        # Another process writes it: a process that we fork meanwhile would have the file open for writing, too, and the program
+        # could not run.
         program = load_path("burn")
         subprocess.run(["sh", "-c", 'cp "$0" "$1" && head -c "$2" /dev/zero >>"$1" && chmod 755 "$1"', program, path,
                         str(size - os.path.getsize(program))], check=True)
@@ -283,7 +284,7 @@ def lets_go():
 
 
 def few_descriptors():
-    """At the limit of descriptors names may be missing, but neither rows nor saves."""
+    """At the limit of descriptors names may be missing, but rows and saves are complete."""
     with tempfile.TemporaryDirectory() as folder:
         programs = []
         for i in range(60):
@@ -307,7 +308,7 @@ def few_descriptors():
 
 
 def too_few_descriptors():
-    """It reports the remedy, and leaves no process."""
+    """With too few descriptors systop reports the remedy, and leaves no process."""
     reader, writer = os.pipe()
     done = subprocess.run(["prlimit", "--nofile=64", SYSTOP, "--json", "-n", "1"], capture_output=True, text=True,
                           check=False, pass_fds=(writer,))

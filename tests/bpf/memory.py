@@ -65,7 +65,7 @@ def have(*args):
 
 
 def grows():
-    """A leak of 10 MB a second, in each refresh: between what was touched before, and after."""
+    """A leak of 10 MB a second: in each refresh RSS is between what was touched before its end, and after."""
     load = subprocess.Popen([load_path("memory"), "leak", "10", "30" if GUEST else "6"], stdout=subprocess.PIPE, text=True)
     with load, Systop("-d", "1" if GUEST else "0.5") as systop:
         load.stdout.readline()
@@ -82,7 +82,7 @@ def grows():
         high = min(n for t, n in seen if t >= at + slack)
         first = first or (rss, low, high)
         grown = rss - first[0]
-        # A step of the kernel's counter more or less, at both ends.
+        # Tolerance: a step of the kernel's counter at both ends.
         assert low - first[2] - ERROR <= grown <= high - first[1] + ERROR, (grown, low - first[2], high - first[1])
         checked += 1
     assert checked >= 5, f"{checked} refreshes only"
@@ -150,7 +150,7 @@ def charging():
 
 
 def charged():
-    """Of a cgroup: what the hierarchy with the memory controller has for the same path."""
+    """MEM of a cgroup is what the hierarchy with the memory controller has for the same path."""
     with charging() as (cgroups, file):
         name = cgroups[0].name
         load = subprocess.Popen([load_path("memory"), "anon", "64"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -195,8 +195,8 @@ def made_again():
 
 
 def in_turn():
-    """With more threads than are read in each refresh: a process that sleeps, and whose file is cut by another one, is
-    shown without these pages 10 s later at the latest."""
+    """With more threads than are read in each refresh, a sleeping process whose file is cut by another one is shown without these
+    pages after 10 s at most."""
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as f, loaded("file", f.name, "64") as (load, _):
         crowd = subprocess.Popen([load_path("threads"), "6000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         crowd.stdout.readline()
@@ -241,7 +241,7 @@ def hangs_in_its_exit():
 
 
 def unknown():
-    """Kernel threads have no memory of their own; threads and the host have levels of their own nowhere."""
+    """Kernel threads have no memory of their own; threads and the host have no levels of their own anywhere."""
     line = systop_lines("--all", "-d", "0.2", "-n", "1")[0]
     kthreadd = process(line, 2)
     assert kthreadd["rss_bytes"] is None and kthreadd["swap_bytes"] is None, kthreadd
@@ -277,7 +277,7 @@ def main():
         tap.case("threads share it", have, "threads", 20, 10)
         tap.case("a child has its own", have, "fork", 40)
         tap.case("exec leaves it", have, "exec", 100)
-    with contextlib.suppress(FileNotFoundError):  # its case may not be among those that run
+    with contextlib.suppress(FileNotFoundError):  # the case that makes it may not be among those that run
         os.unlink(f"/dev/shm/memory-{os.getpid()}")
     tap.case("a leak grows as it does", grows)
     tap.case("the function that leaks has its share of the minor faults", leaks)

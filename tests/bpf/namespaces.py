@@ -27,7 +27,7 @@ def refused(words, *command):
 
 
 def pid_namespace():
-    """With its own /proc or not, -b or --json or the screen: nothing is shown under another process's name."""
+    """With its own /proc or not, with -b, --json or the screen, nothing is shown under the name of another process."""
     for mode in (("-b", "-n", "1"), ("--json", "-n", "1"), ()):
         refused(("PID namespace", "--pid=host"), "unshare", "-pf", "--mount-proc", SYSTOP, *mode)
     status, out, _ = run("unshare", "-pf", "--mount-proc", SYSTOP, "--check")
@@ -35,7 +35,7 @@ def pid_namespace():
 
 
 def pid_translated():
-    """If /proc is the host's, the message has -p's number on the host."""
+    """If /proc is the host's, the message has the PID that the process of -p has on the host."""
     script = 'sleep 60 & echo $! >&3; exec "$0" -b -n 1 -p $!'
     read, write = os.pipe()
     # The shell is pid 1 of the namespace, its child 2.
@@ -104,7 +104,7 @@ def no_cgroups():
 
 
 def host():
-    """Here there is nothing to report."""
+    """On the host there is nothing to report."""
     status, out, err = run(SYSTOP, "-b", "-n", "1", "-d", "0.3")
     assert status == 0 and out and not err, (status, err)
 

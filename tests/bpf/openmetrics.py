@@ -47,7 +47,7 @@ class Exporter:
         self.path = os.path.join(folder, "systop.prom")
         self.inode = None
         self.proc = subprocess.Popen([SYSTOP, "--openmetrics", self.path, *args], stderr=subprocess.PIPE, text=True,
-                                     umask=0o077)  # as of a hardened service: the collector has to read the file
+                                     umask=0o077)  # as in a hardened service: the collector has to be able to read the file
 
     def next(self):
         end = time.monotonic() + WAIT
@@ -105,7 +105,7 @@ LEVELS = {"rss_bytes": (), "swap_bytes": ("cgroup",), "memory_bytes": ("cgroup",
 
 
 def host():
-    """Its memory and load, as the kernel says."""
+    """The host's memory and load are those of the kernel."""
     text = once("-d", "0.3", "-n", "1")
     with open("/proc/meminfo", encoding="ascii") as f:
         truth = {name: int(value.split()[0]) << 10 for name, value in (line.split(":") for line in f)}
@@ -160,13 +160,13 @@ def run_time():
         ran, truth = got[-1] - got[0], seconds[1] - seconds[0]
         assert abs(ran - truth) < LATE + 0.02 * truth and ran > 0.5, (ran, truth)
         assert texts[-1].value("systop_cgroup_threads", **label) == 1
-        # On a busy host it may not run at all in half a second.
+        # On a busy host the load may not run at all in half a second.
         assert got == sorted(got) and len(set(got)) > len(got) / 2, got
         return f"{ran:.2f} s, {truth:.2f} s by cpu.stat"
 
 
 def monotone():
-    """No counter and no bucket of what stays ever shrinks; a histogram counts what is in its buckets."""
+    """No counter or bucket of a cgroup that stays ever shrinks; the count of a histogram is the sum of its buckets."""
     with tempfile.TemporaryDirectory() as d, Exporter(d, "-d", "0.3") as systop:
         before = systop.next()
         for _ in range(6):
@@ -220,7 +220,7 @@ def labels():
 
 
 def file():
-    """Each refresh is a new file that others may read; it stays when a signal ends the run, and nothing else does."""
+    """Each refresh is a new file that others may read; after a signal the last one is all that is left."""
     before = bpf_ids()
     with tempfile.TemporaryDirectory() as d:
         with Exporter(d, "-d", "0.2") as systop:
@@ -337,9 +337,9 @@ def no_room():
 
 def main():
     tap = begin()
-    tap.case("the file is another one each time, and stays", file)  # it looks at all BPF there is
+    tap.case("the file is another one each time, and stays", file)  # it looks at all BPF programs of the host
     tap.together([
-        ("labels come back as they are, and go with their cgroup", labels),  # it takes longest
+        ("labels come back as they are, and go with their cgroup", labels),  # it takes the longest
         ("a slow reader misses no sum", slow_reader),
         ("a cgroup's counters grow as the kernel's", run_time),
         ("counters and histograms never shrink, and add up", monotone),

@@ -43,7 +43,7 @@ class Watched:
             self.lines.append(line)
 
     def until(self, test, what, seconds=30):
-        """The first line from now on that passes."""
+        """The first line from now on that passes a test."""
         at, end = len(self.lines), time.monotonic() + seconds
         while time.monotonic() < end:
             for line in self.lines[at:]:
@@ -55,8 +55,8 @@ class Watched:
         raise AssertionError(f"not in {seconds} s: {what}; last: {self.lines[-1]['loss']}")
 
     def turn(self):
-        """Longest turn of the main loop: without its waits for a CPU it is work; time that the hypervisor took, for itself
-        or for new pages, looks like work here."""
+        """The longest turn of the main loop, without its waits for a CPU; time that the hypervisor took, for itself or for new
+        pages, looks like work here."""
         work = max(line["self"]["turn_work_ns"] for line in self.lines)
         turn = max(line["self"]["turn_ns"] for line in self.lines)
         stolen, pages = steal_ns() - self.stolen, new_pages_ns(peak_bytes(self.systop.proc.pid) - self.peak)
@@ -305,7 +305,7 @@ def slots_full(number):
             root = next(c for c in lines[-1]["cgroups"] if c["path"] == "/")
             with open("/proc/loadavg") as f:
                 there = int(f.read().split("/")[1].split()[0])
-            systop.systop.proc.terminate() # the ends of the threads are a line of 50 MB
+            systop.systop.proc.terminate() # the threads that end make a line of 50 MB
     lost, without = lines[-1]["loss"]["no_slot"] - before, there - root["threads"]
     others = (lines[-1]["loss"]["no_slot"] - lines[1]["loss"]["no_slot"]) / 2 * took
     assert without > 0, f"{there} threads, {root['threads']} of them are known"
@@ -316,7 +316,7 @@ def slots_full(number):
 
 
 def waits_full():
-    """More alternating wakeups than can be reported: reported and counted ones are all."""
+    """More alternating wakeups than can be reported: those that are reported and those that are counted as lost add up to all."""
     with Load(load_path("two_wakers"), "60", "1") as load:
         truth = load.truth()
         with Watched("-d", "0.5") as systop:
@@ -333,7 +333,7 @@ def waits_full():
 
 
 def hotplug():
-    """A CPU goes offline and comes back: it is still watched."""
+    """A CPU that goes offline and comes back is still measured."""
     cpu = max(os.sched_getaffinity(0))
     path = f"/sys/devices/system/cpu/cpu{cpu}/online"
 
@@ -353,7 +353,7 @@ def hotplug():
 
 
 def limited(mib, *args, cwd=None):
-    """A systop with this memory limit: (done, its maximum in MiB)."""
+    """Runs systop with this memory limit; returns (done, its maximum in MiB)."""
     controller = mount_of("cgroup", "memory")
     limit, most = (("memory.limit_in_bytes", "memory.max_usage_in_bytes") if controller else
                    ("memory.max", "memory.peak"))
@@ -366,7 +366,7 @@ def limited(mib, *args, cwd=None):
 
 
 def memory_little():
-    """Less than it needs: that is reported, and nothing starts."""
+    """With less memory than it needs, systop reports that and does not start."""
     done, _ = limited(64, "--json", "-d", "0.5", "-n", "2")
     assert done.returncode == 1 and not done.stdout, done
     assert done.stderr.startswith("systop: too little memory: 64 MiB\n"), done.stderr
@@ -381,7 +381,7 @@ def memory_enough(mib):
 
 
 def ring_without_memory():
-    """No memory for the rings of all CPUs: a recording does not start, and another trace reports what it lacks."""
+    """Without memory for the rings of all CPUs, a recording does not start, and a trace of the window reports what it lacks."""
     cpus = os.sysconf("SC_NPROCESSORS_ONLN")
     if cpus == 1:
         return "one CPU has one ring"

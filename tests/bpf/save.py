@@ -49,7 +49,7 @@ def mounted(where, *options):
 
 
 def loaded(systop):
-    """Its BPF programs run."""
+    """Waits until the BPF programs of systop run."""
     return "systop-peek" in [name_of(p) for p in descendants(systop.pid)]
 
 
@@ -96,7 +96,7 @@ def null_device():
         assert done.returncode == 1 and "No space left" in done.stderr, done
         with subprocess.Popen(["sleep", "2"]) as ends:
             done = record(f"{d}/full", "-p", str(ends.pid), seconds=60)
-        assert done.returncode == 1 and "No space left" in done.stderr, done  # more than that it exited
+        assert done.returncode == 1 and "No space left" in done.stderr, done  # not only the exit status
 
 
 def fifos():
@@ -121,7 +121,7 @@ def fifos():
         done = record(fifo)
         assert done.returncode == 1 and "this FIFO has no reader" in done.stderr, done
         with subprocess.Popen([SYSTOP, "-w", fifo, "--duration", "0.2"], stderr=subprocess.PIPE, text=True) as systop:
-            # On a slow host the first one may only end the recording.
+            # On a slow host the first signal may only end the recording.
             for _ in range(3):
                 time.sleep(1.5)
                 systop.send_signal(signal.SIGINT)
@@ -198,7 +198,7 @@ def not_files():
 
 
 def later():
-    """w: what is at -o's path when the trace is saved."""
+    """w: whatever is at the path of -o when the trace is saved."""
     with folder() as d:
         path = f"{d}/trace"
         with subprocess.Popen([SYSTOP, "--json", "-d", "0.3", "-o", path], stdout=subprocess.DEVNULL,
@@ -309,8 +309,8 @@ def read_only():
 
 
 def others_file():
-    """Somebody else's file in a folder as /tmp, which the helper that writes cannot replace, or FIFO, whose reader would have
-    the trace: found before anything is recorded."""
+    """Somebody else's file in a folder like /tmp, which the helper that writes cannot replace, or FIFO, whose reader would get the
+    trace, is refused before anything is recorded."""
     sudo = {**os.environ, "SUDO_UID": "3", "SUDO_GID": "3", "SUDO_USER": "sys"}
     for owner, folder_owner, env in ((1, 2, None), (0, 0, sudo)):
         with folder() as d:
@@ -353,7 +353,7 @@ def long_refreshes():
 
 
 def no_new_files():
-    """A file system in which no file can be made, whoever may write to its folder: found before anything is recorded."""
+    """A file system in which no file can be made, whatever the mode of the folder, is refused before anything is recorded."""
     began = time.monotonic()
     for path in ("/proc/trace", "/sys/trace"):
         done = record(path, seconds=60)
@@ -414,12 +414,12 @@ def refuse(call, err, flag=None):
 
 
 def without_tmpfile():
-    """As on a file system without unnamed files. By seccomp, as no such file system can be mounted everywhere."""
+    """Runs as on a file system without unnamed files, by seccomp: such a file system cannot be mounted everywhere."""
     refuse(b"openat", errno.EOPNOTSUPP, os.O_TMPFILE)
 
 
 def without_clone3():
-    """As in a container."""
+    """clone3() fails, as in some containers."""
     refuse(b"clone3", errno.ENOSYS)
 
 
@@ -437,7 +437,7 @@ def child_named(pid, name):
 
 
 def kill_one(whom, d):
-    """Kills it while there is a partial file; returns what was left in the end."""
+    """Kills systop while there is a partial file; returns what is left in the end."""
     path = f"{d}/trace"
     with subprocess.Popen([SYSTOP, "-w", path, "--duration", "0.5"], stderr=subprocess.PIPE, text=True,
                           preexec_fn=without_tmpfile) as systop:
@@ -496,14 +496,14 @@ def without_helpers():
 
 
 def without_bpf():
-    """The capabilities are there, as --check finds, but the call is forbidden: the reason is not left to be guessed."""
+    """The capabilities are there, as --check finds, but the system call is forbidden: systop names the reason."""
     done = subprocess.run([SYSTOP, "-b", "-n", "1"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
                           preexec_fn=lambda: refuse(b"bpf", errno.EPERM))
     assert done.returncode == 4 and "refuses bpf()" in done.stderr and "a seccomp filter" in done.stderr, done
 
 
 def names_taken(preexec):
-    """A name that systop makes is not there yet: another systop can save in the same second."""
+    """systop makes a name that does not exist yet, as another systop can save in the same second."""
     with folder() as d:
         now = time.time()
         taken = [time.strftime(f"systop-{os.uname().nodename}-%Y%m%dT%H%M%SZ.pb", time.gmtime(now + i)) for i in range(WAIT)]
@@ -523,7 +523,7 @@ def names_taken(preexec):
 
 
 def beside():
-    """Files of --on are beside the recording's, wherever systop was started."""
+    """Files of --on are beside that of the recording, wherever systop was started."""
     for option in "-o", "-w":
         with folder() as d, folder() as elsewhere:
             done = subprocess.run([os.path.abspath(SYSTOP), option, f"{d}/trace", "--duration", "1", "-d", "0.3", "--on",
@@ -534,7 +534,7 @@ def beside():
 
 
 def both_at_once():
-    """Another save goes on when the recording ends: both files are there."""
+    """Another save continues when the recording ends, and both files are there."""
     with folder() as d:
         path = f"{d}/trace"
         with subprocess.Popen([SYSTOP, "-w", path, "--duration", "2", "-d", "0.5"], stdout=subprocess.DEVNULL, cwd=d,
@@ -552,14 +552,14 @@ def both_at_once():
 
 def main():
     tap = begin()
-    tap.case("a directory, a socket, a block device", not_files)  # it looks at all BPF there is
+    tap.case("a directory, a socket, a block device", not_files)  # it looks at all BPF programs of the host
     # Threads of this program must not hold locks while a child of it prepares a filter of system calls.
     tap.case("in a container that refuses clone3()", in_a_container)
     tap.case("no O_TMPFILE: whoever is killed", killed)
     tap.case("no O_TMPFILE: whole files only", whole_without_tmpfile)
     tap.case("no O_TMPFILE: names that are taken", names_taken, without_tmpfile)
     tap.together([
-        ("FIFOs are written to", fifos),  # it takes longest
+        ("FIFOs are written to", fifos),  # it takes the longest
         ("a trace between two refreshes", long_refreshes),
         ("what is at the path of -o later", later),
         ("a null device stays one", null_device),

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from harness import GUEST, MS, SEC, SYSTOP, Load, Systop, begin, descendants, ended, helper_of, load_path, name_of  # noqa: E402
 from stacks import burn, folded, total  # noqa: E402
 
-os.environ["LOAD_PERCENT"] = "40"  # no time is measured here
+os.environ["LOAD_PERCENT"] = "40"  # this test measures no times
 
 
 def samples_in_json():
@@ -24,7 +24,7 @@ def samples_in_json():
                               capture_output=True, text=True, check=True)
     tick = json.loads(done.stdout.splitlines()[-1])
     thread = [t for t in tick["threads"] if t["tid"] == tid][0]
-    # Those that found it interrupted are among them: emulated, that is a good part.
+    # Samples that found it interrupted are among them, which are a good part on an emulated CPU.
     expected = 997 * (thread["run_ns"] + thread["irq_ns"]) / SEC
     assert (0.1 if GUEST else 0.9) * expected <= thread["samples"] <= 1.05 * expected, (thread, expected)
     for kind, field in (("cpu", "run_ns"), ("runq", "runq_ns"), ("sleep", "sleep_ns"), ("d", "d_ns"), ("irq", "irq_ns")):
@@ -128,7 +128,7 @@ def short_lives():
 
 
 def gone_files():
-    """Programs whose files nobody finds again, as they have ended and their mount is gone: no refresh waits for them."""
+    """No refresh waits for programs whose files cannot be found again, as the programs have ended and their mount is gone."""
     # The file systems of a mount namespace go with its last process.
     script = (f"mount -t tmpfs none /mnt; i=0; while [ $i -lt 400 ]; do cp {load_path('burn')} /mnt/gone$i; /mnt/gone$i cpu 0 >&2; "
               "rm /mnt/gone$i; i=$((i+1)); done")
@@ -153,7 +153,7 @@ def helpers_die():
             subprocess.Popen([SYSTOP, "--folded=cpu", "-d", str(seconds), "-n", "2", "-p", str(tid)],
                              stdout=subprocess.PIPE, text=True) as systop:
         killed, started = [], set()
-        end = time.monotonic() + 1.5 * seconds + (15 if GUEST else 0)  # there it takes so long to start
+        end = time.monotonic() + 1.5 * seconds + (15 if GUEST else 0)  # systop takes that long to start in a guest
         while time.monotonic() < end and len(killed) < 2:
             started |= set(descendants(systop.pid))
             for name in ("systop-symbols", "systop-open"):

@@ -109,7 +109,7 @@ def wall():
 
 
 def watched(kind, scope, act):
-    """As folded(), of one refresh in whose middle something is done."""
+    """As folded(), for one refresh; calls a function in its middle."""
     half = 10 if GUEST else 2
     with subprocess.Popen([SYSTOP, f"--folded={kind}", "-n", "1", "-d", str(2 * half - 1), "-F", "499", *scope],
                           stdout=subprocess.PIPE, text=True) as systop:
@@ -135,7 +135,7 @@ def executed():
     lines = folded("sleep", "-d", "10" if GUEST else "2.5", "--", "sh", "-c",
                    f"exec {load_path('exec_nonleader')} sleep 1 > /dev/null")
     asleep = total(lines, "clock_nanosleep")
-    # Without those from before, it would be the second after exec() at most.
+    # Without the stacks from before exec(), it would be one second at most.
     assert asleep > 1.4 * SEC, f"{asleep / MS:.0f} of 1500 ms before exec() and 1000 after have their stack: {lines}"
     return f"{asleep / MS:.0f} ms"
 
@@ -170,7 +170,7 @@ def full():
         time.sleep(5)
         systop.send_signal(signal.SIGCONT)
         ticks += [json.loads(line) for line in systop.stdout]
-    # Of the ticks after the first, which has the start in it.
+    # Losses of the ticks after the first, which includes the start.
     samples = sum(t["samples"] for tick in ticks[1:] for t in tick["threads"])
     run = sum(had_cpu(t) for tick in ticks[1:] for t in tick["threads"]) / SEC
     lost = [ticks[-1]["loss"][k] - ticks[0]["loss"][k] for k in ("stack_full", "stack_events")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stolen time, against /proc/stat: until some occurred, for at least 10 s."""
+"""Compares stolen time with /proc/stat, for at least 10 s, and until some occurred."""
 
 import os
 import sys

@@ -600,7 +600,7 @@ def main():
     else:
         tap.skip("interrupts", "the timer is a line here, not a vector of its own")
     tap.together([
-        ("a thread that ended early", ended_early),  # it takes longest
+        ("a thread that ended early", ended_early),  # it takes the longest
         ("killed at any moment", killed),
         ("nothing is outside of the window", inside),
         ("blocks have their stacks", blocks),

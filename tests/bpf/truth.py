@@ -54,8 +54,8 @@ def waits_in_d(pid):
 
 
 def stop(*loads):
-    """Stops loads; every switch caused by that is over. A child of vfork() that is stopped before its exec keeps its parent in
-    D, so that it has no end yet: the loads go on then, and are stopped again."""
+    """Stops loads, and returns when every switch caused by that is over. A child of vfork() that is stopped before its exec keeps
+    its parent in D, whose block has no end then: the loads are continued, and stopped again."""
     for _ in range(20):
         for load in loads:
             load.signal(signal.SIGSTOP)
