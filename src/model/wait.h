@@ -21,7 +21,7 @@ enum wait_kind {
 /* Names in --json: thread several wakeup limit. */
 extern const char *const wait_kind_names[WAIT_KINDS];
 
-/* The time of a thread's waits that is charged to one cause: waits of 100 us and more (--wait-min) that ended in the interval. */
+/* The time of a thread's waits that is charged to one cause: waits of 100 us or more (--wait-min) that ended in the interval. */
 struct wait {
 	const struct life *life;
 	const struct life *by;       /* WAIT_BEHIND: may be out of scope, or dead */

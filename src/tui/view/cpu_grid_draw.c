@@ -128,7 +128,7 @@ static void draw_cell(const struct grid_cpu *cpu, bool selected, const struct pa
 /* Legend of the cells. */
 static void draw_cells_head(const struct paint *p, int y)
 {
-	int x = paint_text(p, y, 0, p->width, ROLE_TITLE, "A CELL A CPU");
+	int x = paint_text(p, y, 0, p->width, ROLE_TITLE, "A CELL PER CPU");
 
 	x = paint_text(p, y, x + 2, p->width, ROLE_DIM, "idle");
 	x = paint_text(p, y, x + 1, p->width, ROLE_SLEEP, p->unicode ? "·" : "_");

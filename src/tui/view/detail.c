@@ -131,7 +131,7 @@ static int cgroup_facts(const struct detail *d, const struct paint *p, int y)
 	y = fact(p, y, "threads", text);
 	if (!limit->quota_ns)
 		return fact(p, y, "limit", "none");
-	snprintf(text, sizeof(text), "%s of CPU time each %s", NS_TEXT(limit->quota_ns), NS_TEXT(limit->period_ns));
+	snprintf(text, sizeof(text), "%s of CPU time per %s", NS_TEXT(limit->quota_ns), NS_TEXT(limit->period_ns));
 	if (limit->nr_throttled == VALUE_NA)
 		text_add(text, sizeof(text), "; its effect is not known");
 	else
@@ -215,7 +215,7 @@ int detail_values(const struct detail *d, const struct paint *p, int y)
 	for (int f = 0; f < METRIC_COUNT; f++)
 		nr += has_value(d, f);
 	lines = (nr + columns - 1) / columns;
-	paint_format(p, y++, 0, ROLE_TITLE, "IN %.3gs (share or rate, and in all)",
+	paint_format(p, y++, 0, ROLE_TITLE, "IN %.3gs (share or rate, and total)",
 		     d->tick->interval_ns / 1e9);
 	for (int f = 0; f < METRIC_COUNT; f++) {
 		char text[64];

@@ -50,7 +50,7 @@ int detail_command(const struct detail *d, const struct paint *p, int y)
 	text_safe(safe, sizeof(safe), words, cmdline_words(c, words, sizeof(words)));
 	y = draw_lines(p, y, TITLE_CELLS, safe, LINES_MOST, &rest);
 	if (*rest || c->cut)
-		paint_text(p, y++, TITLE_CELLS, p->width, ROLE_DIM, "(whole: at the end of this page)");
+		paint_text(p, y++, TITLE_CELLS, p->width, ROLE_DIM, "(complete at the end of this page)");
 	return y;
 }
 

@@ -13,7 +13,7 @@ int detail_behind(const struct detail *d, const struct paint *p, int y)
 {
 	const struct pairs *pairs = d->pairs;
 
-	paint_format(p, y++, 0, ROLE_TITLE, "WAITED %s for a CPU in these refreshes, in waits of %s and more:%s",
+	paint_format(p, y++, 0, ROLE_TITLE, "WAITED %s for a CPU in these refreshes, in waits of %s or more:%s",
 		     NS_TEXT(pairs->ns), NS_TEXT(d->context->host->wait_ns), pairs->nr ? "" : " none");
 	for (size_t i = 0; i < pairs->nr && i < SHOWN; i++) {
 		const struct pair *at = &pairs->at[i];

@@ -83,7 +83,7 @@ static void waits_status(void *state, const struct view_context *c, char *buf, s
 {
 	const struct waits_view *s = state;
 
-	snprintf(buf, size, "%zu pair%s, waits of %s and more: %s in %s of history", s->pairs.nr, s->pairs.nr == 1 ? "" : "s",
+	snprintf(buf, size, "%zu pair%s, waits of %s or more: %s in %s of history", s->pairs.nr, s->pairs.nr == 1 ? "" : "s",
 		 NS_TEXT(c->host->wait_ns), NS_TEXT(s->pairs.ns), NS_TEXT(s->pairs.span_ns));
 	table_matches(&s->table, c, buf, size);
 }
