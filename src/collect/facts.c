@@ -162,7 +162,7 @@ static void read_facts(const struct facts_request *r, struct facts_answer *a)
 {
 	switch (r->what) {
 	case FACTS_PROCESS:
-		memory_facts_process("/proc", r->tgid, &a->memory);
+		memory_facts_process(r->tgid, &a->memory);
 		break;
 	case FACTS_CGROUP:
 		memory_facts_cgroup(r->path, r->pressure, &a->memory);

@@ -3,10 +3,10 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <sys/mman.h>
 
 #include "util/file.h"
+#include "util/text.h"
 
 void *memory_map(struct memory *m, const struct bpf_map *map, int prot)
 {
@@ -39,15 +39,12 @@ uint64_t memory_bytes(const struct bpf_object *object)
 	uint64_t sum = 0;
 
 	bpf_object__for_each_map(map, object) {
-		FILE *f = file_open("/proc/self/fdinfo/%d", bpf_map__fd(map));
-		char line[128];
+		char text[1024];
 		uint64_t bytes;
 
-		while (f && fgets(line, sizeof(line), f))
-			if (sscanf(line, "memlock: %lu", &bytes) == 1)
-				sum += bytes;
-		if (f)
-			fclose(f);
+		file_text(text, sizeof(text), "/proc/self/fdinfo/%d", bpf_map__fd(map));
+		if (text_number(text, "memlock", &bytes))
+			sum += bytes;
 	}
 	return sum;
 }

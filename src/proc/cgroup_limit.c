@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "util/file.h"
+#include "util/text.h"
 
 const char *cgroup_file_path(const struct cgroups *c, const struct cgroup *cgroup)
 {
@@ -44,18 +45,13 @@ void cgroup_read_limit(const struct cgroups *c, struct node *n)
 /* Reads nr_throttled and throttled_usec (v2) or throttled_time (v1, ns) of a cpu.stat. */
 static bool read_stat(const struct cgroups *c, const struct node *n, uint64_t *nr, uint64_t *ns)
 {
-	char buf[1024], *at;
+	char buf[1024];
 
-	if (!cgroup_file_text(c, n, c->mount, "cpu.stat", buf, sizeof(buf)))
+	if (!cgroup_file_text(c, n, c->mount, "cpu.stat", buf, sizeof(buf)) || !text_number(buf, "nr_throttled", nr))
 		return false;
-	at = strstr(buf, "nr_throttled ");
-	if (!at || sscanf(at, "nr_throttled %" SCNu64, nr) != 1)
-		return false;
-	if ((at = strstr(buf, "throttled_usec ")) && sscanf(at, "throttled_usec %" SCNu64, ns) == 1)
-		*ns *= 1000;
-	else if (!(at = strstr(buf, "throttled_time ")) ||
-		 sscanf(at, "throttled_time %" SCNu64, ns) != 1)
-		return false;
+	if (!text_number(buf, "throttled_usec", ns))
+		return text_number(buf, "throttled_time", ns);
+	*ns *= 1000;
 	return true;
 }
 

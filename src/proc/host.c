@@ -3,10 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "util/file.h"
+#include "util/text.h"
 
 static uint64_t difference(uint64_t all, uint64_t part)
 {
@@ -21,23 +20,17 @@ static void read_memory(const char *text, struct host_state *h)
 		const char *name;
 		uint64_t *to;
 	} of[] = {
-		{ "MemTotal:", &h->mem_total },
-		{ "MemAvailable:", &h->mem_available },
-		{ "MemFree:", &h->mem_free },
-		{ "SwapTotal:", &h->swap_total },
-		{ "SwapFree:", &swap_free },
+		{ "MemTotal", &h->mem_total },
+		{ "MemAvailable", &h->mem_available },
+		{ "MemFree", &h->mem_free },
+		{ "SwapTotal", &h->swap_total },
+		{ "SwapFree", &swap_free },
 	};
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
-		const char *at = strstr(text, of[i].name);
-		unsigned long long kib;
-		char *end;
+		uint64_t kib;
 
-		if (!at)
-			continue;
-		at += strlen(of[i].name);
-		kib = strtoull(at, &end, 10);
-		if (end != at && kib <= UINT64_MAX >> 11)
+		if (text_number(text, of[i].name, &kib) && kib <= UINT64_MAX >> 11)
 			*of[i].to = kib << 10;
 	}
 	h->swap_used = difference(h->swap_total, swap_free);

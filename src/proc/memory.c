@@ -12,6 +12,7 @@
 #include "proc/mounts.h"
 #include "util/fail.h"
 #include "util/file.h"
+#include "util/text.h"
 
 /* With less memory, systop would be killed while running. */
 #define MEMORY_NEEDED (80 << 20)
@@ -62,14 +63,11 @@ struct room {
 /* How many of a cgroup's @used bytes are of files that were not read lately: the kernel frees these when it needs memory. */
 static uint64_t reclaimable(const struct cgroup_mount *mount, const char *folder, uint64_t used)
 {
-	const char *name = mount->controllers ? "\ntotal_inactive_file " : "\ninactive_file ", *at;
 	char text[8192];
 	uint64_t bytes;
 
-	if (!file_text(text, sizeof(text), "%s/memory.stat", folder))
-		return 0;
-	at = strstr(text, name);
-	if (!at || sscanf(at + strlen(name), "%" SCNu64, &bytes) != 1)
+	file_text(text, sizeof(text), "%s/memory.stat", folder);
+	if (!text_number(text, mount->controllers ? "total_inactive_file" : "inactive_file", &bytes))
 		return 0;
 	return bytes < used ? bytes : used;
 }

@@ -1,34 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proc/memory_facts.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "util/file.h"
+#include "util/text.h"
 
-/* A line "NAME NUMBER", and what it adds to. */
+/* A line "NAME NUMBER", and what it is. */
 struct line {
 	const char *name;
 	enum memory_fact to;
 	unsigned int shift; /* of its unit */
 };
 
-static void read_lines(FILE *file, const struct line *lines, size_t nr, struct memory_facts *f)
+static void read_lines(const char *text, const struct line *lines, size_t nr, struct memory_facts *f)
 {
-	char line[512], name[64];
 	uint64_t v;
 
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%63s %" SCNu64, name, &v) != 2)
-			continue;
-		for (size_t i = 0; i < nr; i++) {
-			uint64_t *to = &f->bytes[lines[i].to];
-
-			if (!strcmp(name, lines[i].name))
-				*to = (*to == VALUE_NA ? 0 : *to) + (v << lines[i].shift);
-		}
-	}
+	for (size_t i = 0; i < nr; i++)
+		if (text_number(text, lines[i].name, &v))
+			f->bytes[lines[i].to] = v << lines[i].shift;
 }
 
 static void unknown(struct memory_facts *f)
@@ -36,37 +28,32 @@ static void unknown(struct memory_facts *f)
 	memset(f, 0xff, sizeof(*f));
 }
 
-void memory_facts_process(const char *proc, pid_t tgid, struct memory_facts *f)
+void memory_facts_process(pid_t tgid, struct memory_facts *f)
 {
 	static const struct line lines[] = {
-		{ "Rss:", MEMORY_RSS, 10 },
-		{ "Pss:", MEMORY_PSS, 10 },
-		{ "Anonymous:", MEMORY_ANONYMOUS, 10 },
-		{ "Swap:", MEMORY_SWAP, 10 },
+		{ "Rss", MEMORY_RSS, 10 },
+		{ "Pss", MEMORY_PSS, 10 },
+		{ "Anonymous", MEMORY_ANONYMOUS, 10 },
+		{ "Swap", MEMORY_SWAP, 10 },
 	};
-	FILE *file = file_open("%s/%d/smaps_rollup", proc, tgid);
+	char text[4096];
 
 	unknown(f);
-	if (!file)
-		return;
-	read_lines(file, lines, sizeof(lines) / sizeof(lines[0]), f);
-	fclose(file);
+	file_text(text, sizeof(text), "/proc/%d/smaps_rollup", tgid);
+	read_lines(text, lines, sizeof(lines) / sizeof(lines[0]), f);
 }
 
-/* "some avg10=1.20 avg60=... total=...": the first one, in hundredths. */
-static void read_pressure(FILE *file, uint64_t *some, uint64_t *full)
+/* "some avg10=1.20 avg60=... avg300=... total=...", then perhaps the same of "full": the first numbers, in hundredths. */
+static void read_pressure(const char *text, uint64_t *some, uint64_t *full)
 {
-	char line[256], what[8];
-	unsigned int whole, hundredths;
+	unsigned int whole[2], hundredths[2];
+	int nr = sscanf(text, "some avg10=%u.%2u %*s %*s %*s full avg10=%u.%2u", &whole[0], &hundredths[0], &whole[1],
+			&hundredths[1]);
 
-	while (fgets(line, sizeof(line), file)) { /* reading fails if PSI is switched off */
-		if (sscanf(line, "%7s avg10=%u.%2u", what, &whole, &hundredths) != 3)
-			continue;
-		if (!strcmp(what, "some"))
-			*some = whole * 100ULL + hundredths;
-		else if (!strcmp(what, "full"))
-			*full = whole * 100ULL + hundredths;
-	}
+	if (nr >= 2)
+		*some = whole[0] * 100ULL + hundredths[0];
+	if (nr == 4)
+		*full = whole[1] * 100ULL + hundredths[1];
 }
 
 void memory_facts_cgroup(const char *memory, const char *pressure, struct memory_facts *f)
@@ -83,18 +70,14 @@ void memory_facts_cgroup(const char *memory, const char *pressure, struct memory
 		{ "total_shmem", MEMORY_SHARED, 0 },
 		{ "total_swap", MEMORY_SWAP, 0 },
 	};
-	FILE *file = *memory ? file_open("%s/memory.stat", memory) : NULL;
+	char text[8192] = "";
 
 	unknown(f);
-	if (file) {
-		read_lines(file, lines, sizeof(lines) / sizeof(lines[0]), f);
-		fclose(file);
-	}
-	for (int i = 0; i < PRESSURE_COUNT; i++) {
-		file = *pressure ? file_open("%s/%s", pressure, names[i]) : NULL;
-		if (!file)
-			continue;
-		read_pressure(file, &f->pressure[i].some, &f->pressure[i].full);
-		fclose(file);
+	if (*memory)
+		file_text(text, sizeof(text), "%s/memory.stat", memory);
+	read_lines(text, lines, sizeof(lines) / sizeof(lines[0]), f);
+	for (int i = 0; *pressure && i < PRESSURE_COUNT; i++) {
+		file_text(text, sizeof(text), "%s/%s", pressure, names[i]); /* fails if PSI is switched off */
+		read_pressure(text, &f->pressure[i].some, &f->pressure[i].full);
 	}
 }

@@ -19,15 +19,11 @@ static void pid_name(pid_t number, char *name, size_t size)
 
 static pid_t process_of(pid_t number)
 {
-	FILE *f = file_open("/proc/%d/status", number);
-	char line[256];
-	pid_t tgid = 0;
+	char status[4096];
+	uint64_t tgid;
 
-	while (f && !tgid && fgets(line, sizeof(line), f))
-		sscanf(line, "Tgid: %d", &tgid);
-	if (f)
-		fclose(f);
-	return tgid;
+	file_text(status, sizeof(status), "/proc/%d/status", number);
+	return text_number(status, "Tgid", &tgid) ? tgid : 0;
 }
 
 static int fail_missing(const char *what, pid_t number)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "util/text.h"
 
+#include <inttypes.h>
 #include <langinfo.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +239,18 @@ void text_add(char *text, size_t size, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text + used, size - used, fmt, args);
 	va_end(args);
+}
+
+bool text_number(const char *text, const char *name, uint64_t *number)
+{
+	const size_t len = strlen(name);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, name, len) && sscanf(line + len, "%*[: \t]%" SCNu64, number) == 1)
+			return true;
+	}
+	return false;
 }
 
 void text_set(char **text, const char *fmt, va_list args)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * text_safe - makes text of unknown origin (comm, cgroup, path, argv) safe for a terminal, a log or JSON. All such text
@@ -39,6 +40,10 @@ void text_unescape(char *s);
 
 /* text_add - appends to a text of at most @size bytes with its NUL; what does not fit is cut. */
 void text_add(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* text_number - the number of the first line "NAME NUMBER" or "NAME: NUMBER" in the text of a file of the kernel. Returns
+ * whether there is one. */
+bool text_number(const char *text, const char *name, uint64_t *number);
 
 /* text_set - replaces a text of malloc(), or NULL, by a formatted one; NULL: no memory. */
 void text_set(char **text, const char *fmt, va_list args);

@@ -16,9 +16,9 @@ TEST(memory_facts, of_a_process)
 	char *at = mmap(NULL, 64 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_true(at != MAP_FAILED);
-	memory_facts_process("/proc", getpid(), &before);
+	memory_facts_process(getpid(), &before);
 	memset(at, 1, 64 * MIB);
-	memory_facts_process("/proc", getpid(), &after);
+	memory_facts_process(getpid(), &after);
 	assert_true(after.bytes[MEMORY_RSS] - before.bytes[MEMORY_RSS] - 64 * MIB < MIB);
 	assert_true(after.bytes[MEMORY_ANONYMOUS] - before.bytes[MEMORY_ANONYMOUS] - 64 * MIB < MIB);
 	assert_true(after.bytes[MEMORY_PSS] <= after.bytes[MEMORY_RSS]);
@@ -31,7 +31,7 @@ TEST(memory_facts, of_nobody)
 {
 	struct memory_facts f;
 
-	memory_facts_process("/proc", 0x7fffffff, &f);
+	memory_facts_process(0x7fffffff, &f);
 	for (int i = 0; i < MEMORY_FACTS; i++)
 		assert_true(f.bytes[i] == VALUE_NA);
 }

@@ -281,6 +281,19 @@ TEST(text, is_utf8_follows_the_locale)
 	assert_non_null(setlocale(LC_ALL, "C.UTF-8"));
 }
 
+TEST(text, number_is_that_of_the_whole_name)
+{
+	static const char of[] = "anon_thp 1\nanon x\nNAME: a anon 2\n\nanon 3\nRss:\t  40 kB\nanon 5\nlast 6";
+	uint64_t v = 0;
+
+	assert_true(text_number(of, "anon", &v) && v == 3);
+	assert_true(text_number(of, "anon_thp", &v) && v == 1);
+	assert_true(text_number(of, "Rss", &v) && v == 40);
+	assert_true(text_number(of, "last", &v) && v == 6);
+	assert_false(text_number(of, "NAME", &v) || text_number(of, "ano", &v) || text_number("", "anon", &v));
+	assert_int_equal(v, 6);
+}
+
 int main(void)
 {
 	if (!setlocale(LC_ALL, "C.UTF-8"))
@@ -296,5 +309,6 @@ int main(void)
 		  cmocka_unit_test(text_elide_keeps_head_and_tail),
 		  cmocka_unit_test(text_elide_cuts_at_whole_characters),
 		  cmocka_unit_test(text_add_appends_and_cuts),
+		  cmocka_unit_test(text_number_is_that_of_the_whole_name),
 		  cmocka_unit_test(text_is_utf8_follows_the_locale));
 }
