@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/internal.h"
 #include "util/vec.h"
@@ -19,6 +20,24 @@ void wake_name(enum wake_context context, uint32_t number, char *buf, size_t siz
 		snprintf(buf, size, "softirq %s", number < IRQ_SOFTIRQS ? softirq_names[number] : "?");
 	else
 		snprintf(buf, size, context == WAKE_TIMER ? "timer" : "another CPU");
+}
+
+static const char *const wait_functions[] = {
+	"__schedule", "schedule", "io_schedule", "preempt_schedule", "__switch_to", "bit_wait", "__wait_on_bit",
+	"out_of_line_wait_on_bit", "wait_for_completion", "__wait_for_common", "wait_for_common", "__mutex_lock",
+	"mutex_lock", "__mutex_lock_slowpath", "rwsem_", "down_", "__down", "rt_mutex", "__rt_mutex", "rwbase_",
+	"__rwbase_", "rtlock_", "rt_spin_", "rt_read_lock", "rt_write_lock", "percpu_rwsem_wait", "__percpu_",
+	"prepare_to_wait", "finish_wait", "wait_woken", "do_wait_", "msleep",
+	"usleep_range", "hrtimer_nanosleep", "do_nanosleep", "__bio_", "blk_wait", "submit_bio_wait",
+	"folio_wait_bit", "__folio_lock", "wait_on_page_bit", "__lock_page",
+};
+
+bool wait_functions_has(const char *function)
+{
+	for (size_t i = 0; i < sizeof(wait_functions) / sizeof(wait_functions[0]); i++)
+		if (!strncmp(function, wait_functions[i], strlen(wait_functions[i])))
+			return true;
+	return false;
 }
 
 int model_wait(struct model *m, const struct wait *w)

@@ -2,8 +2,9 @@
 #ifndef SYSTOP_MODEL_WAIT_H
 #define SYSTOP_MODEL_WAIT_H
 
-/* What ran instead of a thread that waited for a CPU, what woke it, and how long it was away. */
+/* What ran instead of a thread that waited for a CPU, what woke it, how long it was away, and where in the kernel. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/tick.h"
@@ -55,6 +56,9 @@ struct away {
 	uint8_t kind;                /* enum hist_id, HIST_OF_BLOCKS */
 	uint8_t slot;                /* of struct hist */
 };
+
+/* wait_functions_has - whether it is a kernel function that every wait ends in: only its caller shows the reason. */
+bool wait_functions_has(const char *function);
 
 struct model;
 

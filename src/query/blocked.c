@@ -8,7 +8,6 @@
 
 #include "model/sample.h"
 #include "model/wait.h"
-#include "model/wait_functions.h"
 #include "query/latency.h"
 #include "query/stack_walk.h"
 #include "util/format.h"

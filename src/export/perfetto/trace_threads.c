@@ -5,7 +5,7 @@
 
 #include "export/perfetto/trace_internal.h"
 #include "model/tick.h"
-#include "model/wait_functions.h"
+#include "model/wait.h"
 #include "sym/names.h"
 #include "util/hash.h"
 
