@@ -91,8 +91,8 @@ static int mounts_add(struct cgroup_mounts *m, struct cgroup_mount *mount)
 static int mounts_line(struct cgroup_mounts *m, char *line)
 {
 	struct cgroup_mount mount = { 0 };
-	char *root = NULL, *path = NULL, *tail = strstr(line, " - "), *save, *type, *options;
-	int err = 0;
+	char *tail = strstr(line, " - "), *save, *type, *options;
+	int err;
 
 	if (!tail)
 		return 0;
@@ -102,20 +102,18 @@ static int mounts_line(struct cgroup_mounts *m, char *line)
 	options = strtok_r(NULL, " \n", &save);
 	if (!type || !options || strncmp(type, "cgroup", 6))
 		return 0;
-	if (sscanf(line, "%*d %*d %*s %ms %ms", &root, &path) == 2) {
-		text_unescape(root);
-		text_unescape(path);
-		mount.root = root;
-		mount.path = path;
-		if (!strcmp(type, "cgroup")) {
-			mount.controllers = controllers_of(options);
-			err = mount.controllers ? 0 : -ENOMEM;
-		}
-		return err ? err : mounts_add(m, &mount);
+	if (sscanf(line, "%*d %*d %*s %ms %ms", &mount.root, &mount.path) != 2) {
+		mount_free(&mount);
+		return 0;
 	}
-	free(root);
-	free(path);
-	return 0;
+	text_unescape(mount.root);
+	text_unescape(mount.path);
+	if (!strcmp(type, "cgroup"))
+		mount.controllers = controllers_of(options);
+	err = mount.controllers || strcmp(type, "cgroup") ? mounts_add(m, &mount) : -ENOMEM;
+	if (err)
+		mount_free(&mount);
+	return err;
 }
 
 int cgroup_mounts_read(struct cgroup_mounts *m, FILE *mountinfo)
