@@ -155,13 +155,10 @@ static void want_name(struct names *n, struct frame *f, struct file *file, uint6
 		return;
 	f->asked = true;
 	f->look = file == &n->kernel ? n->kernel_reads : n->jit_look;
-	if (file->state == FILE_GONE) { /* kept until it is there; kallsyms never will be */
-		if (file != &n->kernel)
-			VEC_PUSH(file->unknown, file->nr_unknown, file->unknown_room, at);
-	} else if (!VEC_PUSH(file->wanted, file->nr_wanted, file->wanted_room, at)) {
-		n->pending++;
-		file_wake(n, file);
-	}
+	if (file->state != FILE_GONE)
+		file_want(n, file, at);
+	else if (file != &n->kernel) /* kept until the file is there; kallsyms never will be */
+		VEC_PUSH(file->unknown, file->nr_unknown, file->unknown_room, at);
 }
 
 /* Requests the name of a frame whose file was not known, or was being forgotten, when the frame was met. */

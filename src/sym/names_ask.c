@@ -44,8 +44,7 @@ static bool ask_symbols(struct names *n, struct file *f, const struct symbols_re
 	return false;
 }
 
-/* Requests that @f is read. */
-static bool ask_file(struct names *n, struct file *f, enum symbols_what what)
+bool ask_file(struct names *n, struct file *f, enum symbols_what what)
 {
 	struct symbols_request r = { .what = what, .file = f->id };
 
@@ -95,9 +94,8 @@ static void look_at_bpf(struct names *n)
 	struct file *f = &n->kernel;
 
 	if (!n->bpf_met || f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + AGAIN_BPF_NS ||
-	    VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, n->bpf_met))
+	    !file_want(n, f, n->bpf_met))
 		return;
-	n->pending++;
 	n->bpf_met = 0;
 	f->state = FILE_OPEN;
 }
@@ -206,15 +204,8 @@ static void ask_source(struct names *n, struct source *s, struct file *f)
 	}
 }
 
-/* A helper that was replaced had read the file, and all its names are known: one is requested again, so that the file is read. */
-static void read_for_source(struct names *n, const struct source *s, struct file *f)
-{
-	if (VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, s->frame & FRAME_OFFSET_MASK))
-		return;
-	n->pending++;
-	file_wake(n, f);
-}
-
+/* A helper that was replaced had read the closed files whose names are all known: one of these is requested again, so that the
+ * file is read. */
 static void source_next(struct names *n)
 {
 	for (int i = 0; i < SOURCES && worker_ready(&n->symbols); i++) {
@@ -229,7 +220,7 @@ static void source_next(struct names *n)
 		else if (f->state == FILE_READY)
 			ask_source(n, s, f);
 		else if (f->state == FILE_CLOSED && !f->nr_wanted)
-			read_for_source(n, s, f);
+			file_want(n, f, s->frame & FRAME_OFFSET_MASK);
 	}
 }
 

@@ -40,11 +40,8 @@ void file_unnamed(struct names *n, struct file *f, uint64_t at)
 
 void file_want_unnamed(struct names *n, struct file *f)
 {
-	while (f->nr_unknown &&
-	       !VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, f->unknown[f->nr_unknown - 1])) {
+	while (f->nr_unknown && file_want(n, f, f->unknown[f->nr_unknown - 1]))
 		f->nr_unknown--;
-		n->pending++;
-	}
 }
 
 /* --- Looking again */

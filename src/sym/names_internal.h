@@ -199,7 +199,8 @@ void file_wake(struct names *n, struct file *f);
 /* file_path - the part that is known of its path in its file system. */
 void file_path(const struct file *f, char *buf, size_t size);
 
-/* file_forget_wanted - drops its name requests. */
+/* file_want - requests the name of a place in it. False: there is no memory. file_forget_wanted - drops these requests. */
+bool file_want(struct names *n, struct file *f, uint64_t at);
 void file_forget_wanted(struct names *n, struct file *f);
 
 /* file_closed - the symbols helper has closed the file; file_release - the same for one descriptor (held,
@@ -248,9 +249,11 @@ void forget_answered(struct names *n);
 
 /* names_ask.c: */
 
-/* ask_next - gives idle helpers something to do. ask_answers - takes their answers. symbols_gone - the symbols helper has
- * ended, or is given up: what it had open is opened again. */
+/* ask_next - gives idle helpers something to do. ask_file - requests that the symbols helper reads or closes a file; returns
+ * whether it was sent. ask_answers - takes their answers. symbols_gone - the symbols helper has ended, or is given up: what
+ * it had open is opened again. */
 void ask_next(struct names *n);
+bool ask_file(struct names *n, struct file *f, enum symbols_what what);
 void ask_answers(struct names *n);
 void symbols_gone(struct names *n);
 

@@ -39,6 +39,15 @@ void file_path(const struct file *f, char *buf, size_t size)
 	 * there notices. */
 }
 
+bool file_want(struct names *n, struct file *f, uint64_t at)
+{
+	if (VEC_PUSH(f->wanted, f->nr_wanted, f->wanted_room, at))
+		return false;
+	n->pending++;
+	file_wake(n, f);
+	return true;
+}
+
 void file_forget_wanted(struct names *n, struct file *f)
 {
 	n->pending -= f->nr_wanted < n->pending ? f->nr_wanted : n->pending;
@@ -151,7 +160,6 @@ static bool is_idle(const struct names *n, const struct file *f)
 
 void close_next(struct names *n)
 {
-	struct symbols_request r = { .what = SYMBOLS_CLOSE };
 	struct file *oldest = NULL;
 
 	for (size_t i = 0; i < n->nr_active; i++) {
@@ -160,14 +168,8 @@ void close_next(struct names *n)
 		if (is_idle(n, f) && (!oldest || f->used_ns < oldest->used_ns) && !file_is_sick(n, f))
 			oldest = f;
 	}
-	if (!oldest || (n->nr_held < HELD_MAX && clock_ns(CLOCK_MONOTONIC) < oldest->used_ns + IDLE_NS))
-		return;
-	r.file = oldest->id;
-	n->request = r;
-	if (worker_ask(&n->symbols, &r, sizeof(r), -1))
-		n->reading = oldest;
-	else
-		symbols_gone(n);
+	if (oldest && (n->nr_held >= HELD_MAX || clock_ns(CLOCK_MONOTONIC) >= oldest->used_ns + IDLE_NS))
+		ask_file(n, oldest, SYMBOLS_CLOSE);
 }
 
 /* --- Asking */
