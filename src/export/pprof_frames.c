@@ -4,7 +4,6 @@
 
 #include "export/pprof_internal.h"
 #include "export/redact.h"
-#include "model/sample.h"
 #include "query/source.h"
 #include "query/stack_walk.h"
 #include "sym/names.h"

@@ -14,7 +14,6 @@
 #include "model/owner.h"
 #include "model/sample.h"
 #include "model/tick.h"
-#include "model/wait.h"
 #include "query/filter.h"
 #include "query/source.h"
 #include "query/stack_quality.h"

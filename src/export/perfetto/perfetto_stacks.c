@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "export/perfetto/perfetto.h"
 #include "export/perfetto/perfetto_internal.h"
 #include "util/vec.h"
 

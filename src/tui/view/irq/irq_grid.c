@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "model/tick.h"
-#include "model/wait.h"
 #include "query/irq_history.h"
 #include "tui/term/paint.h"
 #include "tui/widget/bar.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "model/tick.h"
-#include "model/wait.h"
 #include "query/irq_history.h"
 #include "tui/screen/host.h"
 #include "tui/screen/view.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "model/tick.h"
-#include "model/wait.h"
 #include "query/interrupted.h"
 #include "query/irq_history.h"
 #include "tui/screen/host.h"

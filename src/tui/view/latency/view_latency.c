@@ -2,10 +2,8 @@
 /* Durations of waits, sleeps and interrupts over the remembered refreshes: a heatmap of their numbers by length, and
  * the contributors to a range. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 
-#include "model/wait.h"
 #include "tui/screen/view.h"
 #include "tui/term/paint.h"
 #include "tui/view/latency/latency_view.h"
