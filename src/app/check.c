@@ -107,15 +107,13 @@ int check_kernel(void)
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "the list of possible CPUs is %s",
 		     access(ONLINE_FILES "possible", F_OK) ? "missing" : "unreadable");
 		fail_why(ONLINE_FILES "possible is hidden, or /sys is not mounted");
-		fail_fix("mount -t sysfs sysfs /sys");
-		return -ENOTSUP;
+		return fail_fix("mount -t sysfs sysfs /sys");
 	}
 	if (probes_read(&probes, &nr)) {
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s has no BTF (" BTF_PATH " %s)",
 		     uts.release, access(BTF_PATH, F_OK) ? "missing" : "unreadable");
 		fail_why("built with CONFIG_DEBUG_INFO_BTF=n, or /sys is not mounted");
-		fail_fix("boot a kernel with CONFIG_DEBUG_INFO_BTF=y (every distribution's)");
-		return -ENOTSUP;
+		return fail_fix("boot a kernel with CONFIG_DEBUG_INFO_BTF=y (every distribution's)");
 	}
 	for (size_t i = 0; i < nr; i++) {
 		if (!probes[i].found && !strcmp(probes[i].name, PROBE_STORAGE_MEMORY))
@@ -125,15 +123,13 @@ int check_kernel(void)
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s lacks %s", uts.release,
 		     probes[i].why);
 		fail_why("systop needs it for: %s", probes[i].what);
-		fail_fix("systop --check");
-		return -ENOTSUP;
+		return fail_fix("systop --check");
 	}
 	if (old_storage && strstr(uts.version, "PREEMPT_RT")) {
 		fail(-ENOTSUP, EXIT_STATUS_KERNEL, "kernel %s is PREEMPT_RT, without dedicated memory for task storage",
 		     uts.release);
 		fail_why("before Linux 6.4 task storage allocates memory where PREEMPT_RT forbids it");
-		fail_fix("boot a PREEMPT_RT kernel, 6.4 or newer");
-		return -ENOTSUP;
+		return fail_fix("boot a PREEMPT_RT kernel, 6.4 or newer");
 	}
 	return 0;
 }
@@ -144,8 +140,7 @@ int check_setuid(void)
 		return 0;
 	fail(-EPERM, EXIT_STATUS_PERMISSION, "refusing to run setuid or setgid");
 	fail_why("the systop file is set to run with the rights of its owner or group");
-	fail_fix("chmod ug-s $(command -v systop)    # then: sudo systop");
-	return -EPERM;
+	return fail_fix("chmod ug-s $(command -v systop)    # then: sudo systop");
 }
 
 int check_rights(void)
@@ -157,8 +152,7 @@ int check_rights(void)
 	list_caps(true, held, sizeof(held));
 	fail(-EPERM, EXIT_STATUS_PERMISSION, "cannot load BPF programs: missing %s (have: %s)", missing, held);
 	fail_why("the effective capabilities of this process lack them");
-	fail_fix("sudo systop");
-	return -EPERM;
+	return fail_fix("sudo systop");
 }
 
 /* The BPF programs, their maps, and sockets of helpers: up to 130 were open while a detail was shown, a trace was saved, and the
@@ -193,8 +187,7 @@ int check_files(void)
 	fail(-EMFILE, EXIT_STATUS_RUNTIME, "the limit of open files is too low: %ju of %ju", (uintmax_t)limit.rlim_cur,
 	     (uintmax_t)needed_files);
 	fail_why("the limit of open files (RLIMIT_NOFILE) is below what systop needs");
-	fail_fix("ulimit -n %ju", needed_files > 1024 ? (uintmax_t)needed_files : 1024);
-	return -EMFILE;
+	return fail_fix("ulimit -n %ju", needed_files > 1024 ? (uintmax_t)needed_files : 1024);
 }
 
 int check_drop_privileges(void)

@@ -85,6 +85,5 @@ int clocksource_check(bool force)
 		return 0;
 	fail(-EOPNOTSUPP, EXIT_STATUS_KERNEL, "the kernel's clock is %s, at every thread switch", c->text);
 	fail_why("it is a device that CPUs wait for, with the runqueue locked");
-	fail_fix("systop --force    # or boot with clocksource=tsc tsc=reliable");
-	return -EOPNOTSUPP;
+	return fail_fix("systop --force    # or boot with clocksource=tsc tsc=reliable");
 }

@@ -94,8 +94,7 @@ static int check_pid(const pid_t *pids, size_t nr)
 	}
 	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "cannot run inside a PID namespace: systop would confuse processes");
 	fail_why("BPF programs see the host's PIDs, system calls those of the namespace%s", numbers);
-	fail_fix("start it in the host's namespace: docker run --pid=host ..., hostPID: true, nsenter -t 1 -p -m systop");
-	return -ENOTSUP;
+	return fail_fix("start it in the host's namespace: docker run --pid=host ..., hostPID: true, nsenter -t 1 -p -m systop");
 }
 
 /* Finds a clock that differs from the host's: its name, as in the namespace's table, and its offset in s and ns. */
@@ -121,8 +120,7 @@ static int check_time(void)
 		return 0;
 	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "cannot run inside a time namespace: all times would be wrong");
 	fail_why("its %s clock is %.3f s off the host's, which the kernel uses", name, s + ns / 1e9);
-	fail_fix("start it in the host's namespace: a container without a time namespace, nsenter -t 1 -T systop");
-	return -ENOTSUP;
+	return fail_fix("start it in the host's namespace: a container without a time namespace, nsenter -t 1 -T systop");
 }
 
 static int check_user(void)
@@ -131,8 +129,7 @@ static int check_user(void)
 		return 0;
 	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "cannot run inside a user namespace: the kernel refuses the BPF programs");
 	fail_why("capabilities of a user namespace do not count for BPF");
-	fail_fix("start it as the host's root: sudo systop, a container that is not rootless, docker run --userns=host ...");
-	return -ENOTSUP;
+	return fail_fix("start it as the host's root: sudo systop, a container that is not rootless, docker run --userns=host ...");
 }
 
 int namespaces_check(const pid_t *pids, size_t nr)

@@ -76,8 +76,7 @@ static int check_at(const struct options *o)
 		return 0;
 	fail(-EINVAL, EXIT_STATUS_USAGE, "--at is given without -w");
 	fail_why("it is the time at which a recording begins");
-	fail_fix("systop -w trace.pb --at /60 --duration 10");
-	return EINVAL;
+	return -fail_fix("systop -w trace.pb --at /60 --duration 10");
 }
 
 /* A trigger has nothing to save if nothing is recorded. */

@@ -35,15 +35,13 @@ int options_bad_value(const char *option, const char *value, const char *expecte
 	text_safe(safe, sizeof(safe), value, strlen(value));
 	fail(-EINVAL, EXIT_STATUS_USAGE, "bad value for %s: \"%s\"", option, safe);
 	fail_why("%s", expected);
-	fail_fix("systop --help");
-	return EINVAL;
+	return -fail_fix("systop --help");
 }
 
 int options_clash(const char *one, const char *other)
 {
 	fail(-EINVAL, EXIT_STATUS_USAGE, "%s and %s are mutually exclusive: give only one of them", one, other);
-	fail_fix("systop --help");
-	return EINVAL;
+	return -fail_fix("systop --help");
 }
 
 int options_add_numbers(const char *option, const char *arg, const char *expected, pid_t **list, size_t *nr, size_t *room)

@@ -255,8 +255,7 @@ static int check_recorder(const struct systop *s)
 		return 0;
 	fail(-ENOMEM, EXIT_STATUS_USAGE, "cannot record: no memory for the recorder's rings");
 	fail_why("each CPU needs at least 16K of --window-mem, which is at most a quarter of --max-mem, and by default at most 1 %% of the host's memory and a quarter of what is left of its cgroup's limit");
-	fail_fix("systop --window-mem 64M    # or more, and no --max-mem below four times that");
-	return -ENOMEM;
+	return fail_fix("systop --window-mem 64M    # or more, and no --max-mem below four times that");
 }
 
 /* @text: checked before; NULL: none. */

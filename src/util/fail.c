@@ -10,11 +10,13 @@
 /* One per process, like errno: a failure is recorded far below the code that can print it. */
 static struct failure kept;
 static bool kept_open; /* why and fix belong to it */
+static int last_err;   /* of fail(), kept or not */
 
 int fail(int err, enum exit_status status, const char *fmt, ...)
 {
 	va_list args;
 
+	last_err = err;
 	kept_open = kept.status == EXIT_STATUS_OK;
 	if (!kept_open)
 		return err;
@@ -36,15 +38,16 @@ void fail_why(const char *fmt, ...)
 	va_end(args);
 }
 
-void fail_fix(const char *fmt, ...)
+int fail_fix(const char *fmt, ...)
 {
 	va_list args;
 
 	if (!kept_open)
-		return;
+		return last_err;
 	va_start(args, fmt);
 	text_set(&kept.fix, fmt, args);
 	va_end(args);
+	return last_err;
 }
 
 enum exit_status failure_take(struct failure *f)

@@ -24,9 +24,10 @@ enum exit_status {
 int fail(int err, enum exit_status status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* fail_why, fail_fix - one checked fact and one command to paste, for the failure just recorded. */
+/* fail_why, fail_fix - one checked fact and one command to paste, for the failure just recorded. fail_fix() returns the @err
+ * of its fail(), too. */
 void fail_why(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void fail_fix(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int fail_fix(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* failure_take - takes the kept failure, if any, and forgets it; failure_fini() frees its texts. Returns its exit status. */
 struct failure {

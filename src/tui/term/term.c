@@ -91,20 +91,17 @@ int term_check(void)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		fail(-ENOTTY, EXIT_STATUS_USAGE, "cannot draw a screen: not a terminal");
 		fail_why("standard %s is not a terminal", isatty(STDIN_FILENO) ? "output" : "input");
-		fail_fix("use systop -b");
-		return -ENOTTY;
+		return fail_fix("use systop -b");
 	}
 	if (name && !strcmp(name, "dumb")) {
 		fail(-ENOTTY, EXIT_STATUS_USAGE, "cannot draw a screen: TERM is dumb");
 		fail_why("a dumb terminal cannot place the cursor");
-		fail_fix("use systop -b");
-		return -ENOTTY;
+		return fail_fix("use systop -b");
 	}
 	if (!term_name()) {
 		fail(-ENOTTY, EXIT_STATUS_RUNTIME, "no terminfo for this terminal");
 		fail_why("neither TERM nor xterm-256color is described on this host");
-		fail_fix("infocmp -x $TERM | ssh HOST tic -x -    # or: systop -b");
-		return -ENOTTY;
+		return fail_fix("infocmp -x $TERM | ssh HOST tic -x -    # or: systop -b");
 	}
 	return 0;
 }
