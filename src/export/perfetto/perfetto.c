@@ -69,8 +69,7 @@ void perfetto_clocks(struct perfetto *p, const struct perfetto_clocks *c)
 	}
 	snapshot.n_clocks = c->monotonic_ns ? 4 : 2;
 	snapshot.clocks = list;
-	packet.data_case = PB_DATA(CLOCK_SNAPSHOT);
-	packet.clock_snapshot = &snapshot;
+	PB_SET_DATA(packet, CLOCK_SNAPSHOT, clock_snapshot, &snapshot);
 	packet_write(p, &packet);
 }
 
@@ -92,8 +91,7 @@ void perfetto_system(struct perfetto *p, const struct perfetto_system *s)
 	PB_SET(info, num_cpus, s->nr_cpus);
 	PB_SET(info, system_ram_bytes, s->ram_bytes);
 	info.machine_name = text_of(host, s->host);
-	packet.data_case = PB_DATA(SYSTEM_INFO);
-	packet.system_info = &info;
+	PB_SET_DATA(packet, SYSTEM_INFO, system_info, &info);
 	packet_write(p, &packet);
 }
 
@@ -104,8 +102,7 @@ void perfetto_uuid(struct perfetto *p, uint64_t high, uint64_t low)
 
 	PB_SET(uuid, msb, high);
 	PB_SET(uuid, lsb, low);
-	packet.data_case = PB_DATA(TRACE_UUID);
-	packet.trace_uuid = &uuid;
+	PB_SET_DATA(packet, TRACE_UUID, trace_uuid, &uuid);
 	packet_write(p, &packet);
 }
 

@@ -23,8 +23,9 @@
 #define COMM_LEN  16
 #define PRIO_IDLE 120
 
-/* The kind of an event. */
-#define PB_EVENT(name) PERFETTO__PROTOS__FTRACE_EVENT__EVENT_##name
+/* PB_SET_EVENT - sets the contents of an event. */
+#define PB_SET_EVENT(event, kind, field, to) \
+	((event).event_case = PERFETTO__PROTOS__FTRACE_EVENT__EVENT_##kind, (event).field = (to))
 #define STATE_EVENT(name) \
 	PERFETTO__PROTOS__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_##name
 
@@ -182,8 +183,7 @@ static void add_first_switch(struct perfetto *p, const struct perfetto_task *cur
 	first.next_comm = comm_of(comm, current->comm);
 	PB_SET(first, next_pid, current->tid);
 	PB_SET(first, next_prio, current->prio);
-	event.event_case = PB_EVENT(SCHED_SWITCH);
-	event.sched_switch = &first;
+	PB_SET_EVENT(event, SCHED_SWITCH, sched_switch, &first);
 	add_event(p, p->start_ns, 0, &event);
 }
 
@@ -267,8 +267,7 @@ void perfetto_cpu_blocked_reason(struct perfetto *p, uint64_t t, int32_t tid, co
 	if (symbol)
 		PB_SET(reason, caller, symbol);
 	PB_SET(reason, io_wait, io_wait);
-	event.event_case = PB_EVENT(SCHED_BLOCKED_REASON);
-	event.sched_blocked_reason = &reason;
+	PB_SET_EVENT(event, SCHED_BLOCKED_REASON, sched_blocked_reason, &reason);
 	add_event(p, t, p->cpu->current, &event);
 }
 
@@ -283,8 +282,7 @@ void perfetto_cpu_newtask(struct perfetto *p, uint64_t t, int32_t parent, const 
 	/* The following tree contains its name. */
 	PB_SET(born, pid, child->tid);
 	PB_SET(born, clone_flags, thread ? CLONE_THREAD : 0);
-	event.event_case = PB_EVENT(TASK_NEWTASK);
-	event.task_newtask = &born;
+	PB_SET_EVENT(event, TASK_NEWTASK, task_newtask, &born);
 	add_event(p, t, parent, &event);
 }
 
@@ -299,8 +297,7 @@ void perfetto_cpu_exec(struct perfetto *p, uint64_t t, int32_t tid, int32_t old_
 	exec.filename = text_of(text, filename);
 	PB_SET(exec, pid, tid);
 	PB_SET(exec, old_pid, old_tid);
-	event.event_case = PB_EVENT(SCHED_PROCESS_EXEC);
-	event.sched_process_exec = &exec;
+	PB_SET_EVENT(event, SCHED_PROCESS_EXEC, sched_process_exec, &exec);
 	add_event(p, t, tid, &event);
 }
 
@@ -315,8 +312,7 @@ void perfetto_cpu_rename(struct perfetto *p, uint64_t t, int32_t tid, const char
 	PB_SET(rename, pid, tid);
 	rename.oldcomm = comm_of(was, old_comm);
 	rename.newcomm = comm_of(is, comm);
-	event.event_case = PB_EVENT(TASK_RENAME);
-	event.task_rename = &rename;
+	PB_SET_EVENT(event, TASK_RENAME, task_rename, &rename);
 	add_event(p, t, tid, &event);
 }
 
@@ -327,8 +323,7 @@ void perfetto_cpu_freed(struct perfetto *p, uint64_t t, const struct perfetto_ta
 
 	PB_SET(freed, pid, task->tid);
 	PB_SET(freed, prio, task->prio);
-	event.event_case = PB_EVENT(SCHED_PROCESS_FREE);
-	event.sched_process_free = &freed;
+	PB_SET_EVENT(event, SCHED_PROCESS_FREE, sched_process_free, &freed);
 	add_current(p, t, &event);
 }
 
@@ -341,13 +336,11 @@ void perfetto_cpu_irq(struct perfetto *p, uint64_t t, uint64_t until, int irq, c
 
 	PB_SET(entry, irq, irq);
 	entry.name = text_of(text, name);
-	event.event_case = PB_EVENT(IRQ_HANDLER_ENTRY);
-	event.irq_handler_entry = &entry;
+	PB_SET_EVENT(event, IRQ_HANDLER_ENTRY, irq_handler_entry, &entry);
 	add_current(p, t, &event);
 	PB_SET(end, irq, irq);
 	PB_SET(end, ret, true);
-	event.event_case = PB_EVENT(IRQ_HANDLER_EXIT);
-	event.irq_handler_exit = &end;
+	PB_SET_EVENT(event, IRQ_HANDLER_EXIT, irq_handler_exit, &end);
 	add_current(p, until, &event);
 }
 
@@ -358,12 +351,10 @@ void perfetto_cpu_softirq(struct perfetto *p, uint64_t t, uint64_t until, unsign
 	PB(SoftirqExitFtraceEvent) end = PB_INIT(SOFTIRQ_EXIT_FTRACE_EVENT);
 
 	PB_SET(entry, vec, vec);
-	event.event_case = PB_EVENT(SOFTIRQ_ENTRY);
-	event.softirq_entry = &entry;
+	PB_SET_EVENT(event, SOFTIRQ_ENTRY, softirq_entry, &entry);
 	add_current(p, t, &event);
 	PB_SET(end, vec, vec);
-	event.event_case = PB_EVENT(SOFTIRQ_EXIT);
-	event.softirq_exit = &end;
+	PB_SET_EVENT(event, SOFTIRQ_EXIT, softirq_exit, &end);
 	add_current(p, until, &event);
 }
 
@@ -378,7 +369,6 @@ void perfetto_blocked(struct perfetto *p, const struct perfetto_task *task, bool
 	PB_SET(state, tid, task->tid);
 	PB_SET(state, state, d_state ? STATE_EVENT(UNINTERRUPTIBLE_SLEEP) : STATE_EVENT(INTERRUPTIBLE_SLEEP));
 	PB_SET(state, prio, task->prio);
-	packet.data_case = PB_DATA(GENERIC_KERNEL_TASK_STATE_EVENT);
-	packet.generic_kernel_task_state_event = &state;
+	PB_SET_DATA(packet, GENERIC_KERNEL_TASK_STATE_EVENT, generic_kernel_task_state_event, &state);
 	packet_write(p, &packet);
 }

@@ -21,6 +21,9 @@
 /* PB_DATA(TRACK_EVENT) - the contents of a packet: its data_case, and the number of that field. */
 #define PB_DATA(field) PERFETTO__PROTOS__TRACE_PACKET__DATA_##field
 
+/* PB_SET_DATA - sets the contents of a packet. */
+#define PB_SET_DATA(packet, data, field, to) ((packet).data_case = PB_DATA(data), (packet).field = (to))
+
 /* PB_SET - sets a field so that it is written even if it is 0. */
 #define PB_SET(message, field, to) ((message).has_##field = true, (message).field = (to))
 

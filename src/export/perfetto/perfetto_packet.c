@@ -138,16 +138,14 @@ void packet_write_body(struct perfetto *p, const PB(TracePacket) *packet, uint32
 uint64_t track_write(struct perfetto *p, PB(TracePacket) packet, PB(TrackDescriptor) *track)
 {
 	PB_SET(*track, uuid, ++p->last_track);
-	packet.data_case = PB_DATA(TRACK_DESCRIPTOR);
-	packet.track_descriptor = track;
+	PB_SET_DATA(packet, TRACK_DESCRIPTOR, track_descriptor, track);
 	packet_write(p, &packet);
 	return p->last_track;
 }
 
 void event_write(struct perfetto *p, PB(TracePacket) packet, PB(TrackEvent) *event)
 {
-	packet.data_case = PB_DATA(TRACK_EVENT);
-	packet.track_event = event;
+	PB_SET_DATA(packet, TRACK_EVENT, track_event, event);
 	packet_write(p, &packet);
 }
 

@@ -26,8 +26,7 @@ static void begin_clock(struct perfetto *p, enum sequence sequence, bool increme
 	}
 	snapshot.n_clocks = 2;
 	snapshot.clocks = list;
-	packet.data_case = PB_DATA(CLOCK_SNAPSHOT);
-	packet.clock_snapshot = &snapshot;
+	PB_SET_DATA(packet, CLOCK_SNAPSHOT, clock_snapshot, &snapshot);
 	packet_write(p, &packet);
 }
 
@@ -155,8 +154,7 @@ void perfetto_sample(struct perfetto *p, const struct perfetto_sample *s)
 	if (s->stack)
 		PB_SET(sample, callstack_iid, s->stack);
 	PB_SET(sample, cpu_mode, (PB(PerfSample__CpuMode))s->mode);
-	packet.data_case = PB_DATA(PERF_SAMPLE);
-	packet.perf_sample = &sample;
+	PB_SET_DATA(packet, PERF_SAMPLE, perf_sample, &sample);
 	packet_write(p, &packet);
 }
 
@@ -169,8 +167,7 @@ void perfetto_samples_lost(struct perfetto *p, uint64_t t, unsigned int cpu, uin
 	PB_SET(packet, timestamp_clock_id, CLOCK_OF_TRACE);
 	PB_SET(lost, cpu, cpu);
 	PB_SET(lost, kernel_records_lost, nr);
-	packet.data_case = PB_DATA(PERF_SAMPLE);
-	packet.perf_sample = &lost;
+	PB_SET_DATA(packet, PERF_SAMPLE, perf_sample, &lost);
 	packet_write(p, &packet);
 }
 

@@ -69,8 +69,7 @@ static void add_label(struct perfetto *p, const struct perfetto_process *process
 	track.process = &descriptor;
 	/* The time makes Perfetto read it after the process's birth. */
 	PB_SET(packet, timestamp, p->tree_ns);
-	packet.data_case = PB_DATA(TRACK_DESCRIPTOR);
-	packet.track_descriptor = &track;
+	PB_SET_DATA(packet, TRACK_DESCRIPTOR, track_descriptor, &track);
 	packet_append(p, &p->labels, &packet, 0, NULL);
 }
 
