@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tui/screen/help.h"
+#include "tui/screen/screen_state.h"
 
 #include "model/health.h"
-#include "query/filter.h"
-#include "tui/input/keymap.h"
-#include "tui/term/paint.h"
 #include "tui/widget/columns.h"
 #include "util/text.h"
 

@@ -4,7 +4,6 @@
 
 #include "model/health.h"
 #include "tui/screen/header.h"
-#include "tui/screen/help.h"
 #include "tui/screen/screen_state.h"
 #include "util/text.h"
 

@@ -2,7 +2,7 @@
 #ifndef SYSTOP_TUI_SCREEN_SCREEN_STATE_H
 #define SYSTOP_TUI_SCREEN_SCREEN_STATE_H
 
-/* Shared by the files of the screen: screen.c (views, time), screen_keys.c, screen_draw.c. */
+/* Shared by the files of the screen: screen.c (views, time), screen_keys.c, screen_draw.c, help.c (texts that replace the view). */
 
 #include "model/tick.h"
 #include "query/filter.h"
@@ -104,5 +104,11 @@ void screen_step(struct screen *s, int64_t by);
 
 /* screen_filter - returns false, with @error, if the text is not a valid filter. */
 bool screen_filter(struct screen *s, const char *text, struct filter_error *error);
+
+/* help_draw - keys by purpose, those of @places (enum place_kind bits) first; columns and filter language; from
+ * their tables. @htop: also the keys of htop that mean something else here.
+ * health_draw - the state of all parts of systop. Both draw from line 0 of @p on, and return the line after the last one. */
+int help_draw(const struct paint *p, const struct keymap *keymap, int places, bool htop);
+int health_draw(const struct paint *p, const struct health *h);
 
 #endif
