@@ -21,9 +21,6 @@
 #include "util/text.h"
 #include "util/vec.h"
 
-#define INTERVAL_MIN_NS 100000000ULL
-#define INTERVAL_MAX_NS 60000000000ULL
-
 /* A hundred years: clocks do not overflow. */
 #define DURATION_MAX_NS (100ULL * 365 * 24 * 3600 * 1000000000)
 #define MAX_MEM_LEAST (1U << 20)
@@ -77,7 +74,7 @@ int options_set_number(const char *option, const char *arg, long least, long mos
 
 int options_set_duration(struct options *o, const char *arg)
 {
-	if (parse_duration(arg, INTERVAL_MIN_NS, DURATION_MAX_NS, &o->duration_ns))
+	if (parse_duration(arg, DELAY_MIN_NS, DURATION_MAX_NS, &o->duration_ns))
 		return options_bad_value("--duration", arg, "expected 0.1 seconds or more: 10, 500ms, 5m or 2h");
 	return 0;
 }
@@ -230,7 +227,7 @@ int options_add_setting(struct options *o, const char *option, const char *secti
 
 int options_set_delay(struct options *o, const char *arg)
 {
-	if (parse_duration(arg, INTERVAL_MIN_NS, INTERVAL_MAX_NS, &o->interval_ns))
+	if (parse_duration(arg, DELAY_MIN_NS, DELAY_MAX_NS, &o->interval_ns))
 		return options_bad_value("-d", arg, "expected seconds from 0.1 to 60: 2, 0.5 or 500ms");
 	return options_add_setting(o, "-d", "view", "delay", arg);
 }

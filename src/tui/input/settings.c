@@ -7,10 +7,6 @@
 
 #include "util/format.h"
 
-/* As for option -d. */
-#define DELAY_MIN_NS 100000000ULL
-#define DELAY_MAX_NS 60000000000ULL
-
 static const char *const when_names[] = { "auto", "always", "never" };
 static const char *const yes_names[] = { "no", "yes" };
 

@@ -39,6 +39,10 @@ void settings_default(struct settings *s);
 int settings_set(struct settings *s, const char *section, const char *name, const char *value,
 		 int line, char *error, size_t size);
 
+/* Also of option -d. */
+#define DELAY_MIN_NS 100000000ULL
+#define DELAY_MAX_NS 60000000000ULL
+
 /* settings_delay - the refresh interval: 0, or -EINVAL if it is not between 0.1 and 60 seconds. settings_print_delay - in
  * the form that it reads: "0.5s". */
 int settings_delay(struct settings *s, const char *value);
