@@ -12,6 +12,9 @@
 /* Safe text of any bytes that are kept. */
 #define SAFE_BYTES (4 * CMDLINE_MAX + 1)
 
+/* Cells before the text. */
+#define TITLE_CELLS 10
+
 static const struct cmdline *cmdline_of(const struct detail *d)
 {
 	const struct cmdline *c = d->row->process ? cmdline_shown(d->row->process) : NULL;
@@ -20,23 +23,20 @@ static const struct cmdline *cmdline_of(const struct detail *d)
 }
 
 /* Draws safe text on as many lines as it needs, at most @most. Returns the next line; @rest: what was not drawn. */
-static int draw_lines(const struct paint *p, int y, int x, const char *text, int most, const char **rest)
+static int draw_lines(const struct paint *p, int y, const char *text, int most, const char **rest)
 {
 	char line[1024];
 
-	for (; *text && most && p->width > x; most--) {
-		text_cut(line, sizeof(line), text, p->width - x);
+	for (; *text && most && p->width > TITLE_CELLS; most--) {
+		text_cut(line, sizeof(line), text, p->width - TITLE_CELLS);
 		if (!*line)
 			break;
-		paint_text(p, y++, x, p->width, ROLE_TEXT, line);
+		paint_text(p, y++, TITLE_CELLS, p->width, ROLE_TEXT, line);
 		text += strlen(line);
 	}
 	*rest = text;
 	return y;
 }
-
-/* Cells before the text. */
-#define TITLE_CELLS 10
 
 int detail_command(const struct detail *d, const struct paint *p, int y)
 {
@@ -48,7 +48,7 @@ int detail_command(const struct detail *d, const struct paint *p, int y)
 		return y;
 	paint_format(p, y, 0, ROLE_DIM, "%-*s", TITLE_CELLS, "command");
 	text_safe(safe, sizeof(safe), words, cmdline_words(c, words, sizeof(words)));
-	y = draw_lines(p, y, TITLE_CELLS, safe, LINES_MOST, &rest);
+	y = draw_lines(p, y, safe, LINES_MOST, &rest);
 	if (*rest || c->cut)
 		paint_text(p, y++, TITLE_CELLS, p->width, ROLE_DIM, "(complete at the end of this page)");
 	return y;
@@ -78,7 +78,7 @@ int detail_arguments(const struct detail *d, const struct paint *p, int y)
 		paint_format(p, y, 0, ROLE_DIM, "%*d  ", TITLE_CELLS - 2, nr++);
 		len = strnlen(c->text + at, c->len - at);
 		text_safe(safe, sizeof(safe), c->text + at, len);
-		y = draw_lines(p, y, TITLE_CELLS, safe, CMDLINE_MAX, &rest);
+		y = draw_lines(p, y, safe, CMDLINE_MAX, &rest);
 		y += !*safe;
 	}
 	if (c->cut)
