@@ -38,11 +38,12 @@ NAMED = {
     "src/tui/screen/screen_keys.c": "METRIC_D METRIC_RUN METRIC_RUNQ_MAX METRIC_RUNQ_P99",
     "src/tui/view/detail.c": "HIST_RUNQ METRIC_D METRIC_RUN METRIC_RUNQ METRIC_RUNQ_MAX",
     "src/tui/view/detail_memory.c": "METRIC_MEMORY METRIC_RSS METRIC_SWAP",
-    "src/tui/view/flame/flame_source.c": "METRIC_D METRIC_RUNQ",
     "src/tui/view/irq/irq_notes.c": "METRIC_IRQ",
     "src/tui/view/latency/latency_flame.c": "HIST_RUNQ",
     "src/tui/view/latency/view_range.c": "HIST_RUNQ",
     "src/tui/view/latency/view_subsecond.c": "METRIC_D METRIC_RUN",
+    "src/tui/view/view_blocked.c": "METRIC_D",
+    "src/tui/view/view_waits.c": "METRIC_RUNQ",
     "src/tui/widget/bar.c": "METRIC_ALIVE METRIC_D METRIC_IRQ METRIC_KERNEL METRIC_RUN "
         "METRIC_RUNQ METRIC_SLEEP METRIC_STEAL METRIC_STOPPED METRIC_USER",
     "src/tui/widget/columns.c": "METRIC_MEMORY METRIC_RSS",

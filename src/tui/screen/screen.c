@@ -288,8 +288,6 @@ bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 
 	if (a == ACTION_ENTER && from->view->enter && r)
 		a = from->view->enter;
-	if (a == ACTION_FLAME)
-		o.init = from->view->flame;
 	if (!(from->view->open && from->view->open(from->state, a, &c, &o)) && !open_here(from, a, r, &o))
 		return false;
 	if (o.view == VIEW_COUNT) /* nothing to open: the view gave the reason */
@@ -301,6 +299,8 @@ bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 	snprintf(p->name, sizeof(p->name), "%s", o.name);
 	if (o.init)
 		o.init(p->state, o.arg);
+	else if (o.view == VIEW_FLAME)
+		view_flame_metric(p->state, from->view->flame);
 	s->depth++;
 	return true;
 }

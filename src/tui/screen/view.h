@@ -65,10 +65,9 @@ struct view {
 	 * the row it belongs to. */
 	const struct row *(*selected)(void *state);
 	void (*select)(void *state, const struct view_context *c, const struct row *r);
-	/* enter - the action of Enter here; 0: it opens the row. flame - initialises a flamegraph that is opened from a row; NULL:
-	 * the default. */
+	/* enter - the action of Enter here; 0: it opens the row. flame - the first metric of a flamegraph opened from a row. */
 	enum action enter;
-	void (*flame)(void *state, void *arg);
+	enum metric_id flame;
 	/* What an action opens here, if that does not follow from the selected row (open_row()); NULL: it always
 	 * does. Returns whether the view handled it; if @o still is VIEW_COUNT, nothing is opened. */
 	bool (*open)(void *state, enum action a, const struct view_context *c, struct opening *o);
@@ -90,13 +89,11 @@ VIEWS(VIEW_OBJECT, )
  * whether @a opens anything. */
 bool open_row(enum action a, const struct row *r, struct opening *o);
 
-/* view_flame_runq, view_flame_d, view_flame_from - choose the metric that view_flame shows.
+/* view_flame_metric - chooses the metric that view_flame shows.
  * view_flame_from - also shows samples of @source instead of the last refreshes; free() frees @arg. @what: the subject of
  * these samples, "NET_RX on CPU 3"; @ticks: maximum number of refreshes. */
-enum metric_id;
 typedef int flame_source(void *arg, const struct view_context *c, uint64_t ticks, sample_fn *fn, void *fn_arg);
-void view_flame_runq(void *state, void *arg); /* for struct opening */
-void view_flame_d(void *state, void *arg);
+void view_flame_metric(void *state, enum metric_id metric);
 void view_flame_from(void *state, enum metric_id metric, flame_source *source, void *arg, const char *what);
 
 /* view_flame_found - @o opens view_flame with samples that @find adds to a list, once: the view keeps them, also after the

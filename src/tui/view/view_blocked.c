@@ -143,6 +143,6 @@ const struct view view_blocked = {
 	.status = blocked_status,
 	.selected = thread_selected,
 	.enter = ACTION_FLAME,
-	.flame = view_flame_d,
+	.flame = METRIC_D,
 	.fini = blocked_view_fini,
 };

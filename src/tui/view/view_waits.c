@@ -103,7 +103,7 @@ const struct view view_waits = {
 	.search = table_search,
 	.click = table_click,
 	.open = waits_open,
-	.flame = view_flame_runq,
+	.flame = METRIC_RUNQ,
 	.status = waits_status,
 	.fini = waits_fini,
 };

@@ -77,16 +77,9 @@ void flame_export(struct flame_view *s, const struct view_context *c)
 	c->notice(c->notice_arg, said);
 }
 
-void view_flame_runq(void *state, void *arg)
+void view_flame_metric(void *state, enum metric_id metric)
 {
-	(void)arg;
-	((struct flame_view *)state)->options.metric = METRIC_RUNQ;
-}
-
-void view_flame_d(void *state, void *arg)
-{
-	(void)arg;
-	((struct flame_view *)state)->options.metric = METRIC_D;
+	((struct flame_view *)state)->options.metric = metric;
 }
 
 void view_flame_from(void *state, enum metric_id metric, flame_source *source, void *arg, const char *what)
