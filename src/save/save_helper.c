@@ -196,8 +196,8 @@ static void done(struct save *s, const struct write_answer *a)
 	if (s->without)
 		snprintf(without, sizeof(without), "; %d CPU%s not recorded: %s", s->without, s->without == 1 ? " was" : "s were",
 			 s->why_without);
-	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gaps%s%s%s%s",
-		 s->safe, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, *s->reason ? "; " : "", s->reason,
+	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gap%s%s%s%s%s",
+		 s->safe, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, a->gaps == 1 ? "" : "s", *s->reason ? "; " : "", s->reason,
 		 is_cut(s, a) ? "; more did not fit: see --window-mem" : "", without);
 }
 

@@ -408,7 +408,7 @@ def recorded():
             done = subprocess.run([SYSTOP, "-w", path, "--duration", "0.3", "--window-mem", "64M"], check=True,
                                   capture_output=True, text=True)
         trace = Trace(path)
-    seconds, lost, gaps = (float(x) for x in re.search(r"([\d.]+) s, .* events, (\d+) lost, (\d+) gaps",
+    seconds, lost, gaps = (float(x) for x in re.search(r"([\d.]+) s, .* events, (\d+) lost, (\d+) gaps?",
                                                        done.stderr).groups())
     _, twice = trace.runs()
     events = sum(len(cpu.switches) + len(cpu.wakings) for cpu in trace.cpus.values())

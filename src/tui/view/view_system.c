@@ -113,7 +113,7 @@ static bool system_click(void *state, const struct view_context *c, int y, int x
 static void system_status(void *state, const struct view_context *c, char *buf, size_t size)
 {
 	(void)state;
-	snprintf(buf, size, "%zu CPUs", c->tick->nr_cpus);
+	snprintf(buf, size, "%zu CPU%s", c->tick->nr_cpus, c->tick->nr_cpus == 1 ? "" : "s");
 }
 
 static void system_fini(void *state)
