@@ -116,13 +116,10 @@ uint64_t areas_bytes(const struct areas *a)
 
 void areas_health(const struct areas *a, struct health *h)
 {
-	char bytes[16];
-
-	if (a->err) {
+	if (a->err)
 		health_add(h, "Maps", "CPU areas", HEALTH_DEGRADED, "%d of %d CPUs have one: %s", a->made,
 			   online_count(a->online), strerror(-a->err));
-		return;
-	}
-	format_value(bytes, sizeof(bytes), UNIT_BYTES, areas_bytes(a), 0);
-	health_add(h, "Maps", "CPU areas", HEALTH_ON, "events and interrupts of %d CPUs: %s", a->made, bytes);
+	else
+		health_add(h, "Maps", "CPU areas", HEALTH_ON, "events and interrupts of %d CPUs: %s", a->made,
+			   BYTES_TEXT(areas_bytes(a)));
 }

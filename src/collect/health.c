@@ -58,10 +58,7 @@ void health_slots(struct health *h, const struct shared *shared, uint32_t max)
 
 void health_memory(struct health *h, uint64_t map_bytes)
 {
-	char bytes[16];
-
-	health_add(h, "Maps", "memory", HEALTH_FACT, "%s",
-		   format_value(bytes, sizeof(bytes), UNIT_BYTES, map_bytes, 0));
+	health_add(h, "Maps", "memory", HEALTH_FACT, "%s", BYTES_TEXT(map_bytes));
 }
 
 static void budget_text(enum budget_kind kind, char buf[32], uint64_t value)

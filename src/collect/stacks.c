@@ -270,17 +270,15 @@ void stacks_health(const struct stacks *s, struct health *h)
 	const struct shared *shared = s->mem.shared;
 	uint32_t half = shared->stack_generation & 1, bits = s->mem.index_bits;
 	uint64_t early, old = old_stacks_bytes(s->old, &early);
-	char bytes[16];
 
 	health_add(h, "Maps", "stacks", HEALTH_ON, "%u of %u in the current half: %.1f %%", shared->stack_entries[half],
 		   STACK_HALF(bits), 100.0 * shared->stack_entries[half] / STACK_HALF(bits));
 	health_add(h, "Maps", "frames", HEALTH_ON, "%u of %u lines: %.1f %%", shared->stack_lines[half], STACK_LINES_HALF(bits),
 		   100.0 * shared->stack_lines[half] / STACK_LINES_HALF(bits));
-	format_value(bytes, sizeof(bytes), UNIT_BYTES, old, 0);
 	if (early)
 		health_add(h, "Maps", "stacks of the window", HEALTH_DEGRADED,
-			   "%s; %" PRIu64 " dropped early: a trace lacks them", bytes, early);
+			   "%s; %" PRIu64 " dropped early: a trace lacks them", BYTES_TEXT(old), early);
 	else
 		health_add(h, "Maps", "stacks of the window", HEALTH_ON, "%s: kept for the recorder's oldest events",
-			   bytes);
+			   BYTES_TEXT(old));
 }

@@ -332,11 +332,9 @@ uint32_t unwind_tables_wanted(struct unwind_tables *t, uint32_t from)
 
 void unwind_tables_health(const struct unwind_tables *t, struct health *h)
 {
-	char bytes[16];
-
-	format_value(bytes, sizeof(bytes), UNIT_BYTES, (uint64_t)t->nr_chunks * UNWIND_CHUNK_BYTES, 0);
 	health_add(h, "Maps", "unwind tables", HEALTH_ON,
 		   "%u files, %u of %u pages, %u rows in %s, %u of %u rules; %" PRIu64 " evicted", t->files,
-		   UNWIND_PAGES - t->pages.left, UNWIND_PAGES, t->nr_chunks * UNWIND_CHUNK_ROWS - t->rows.left, bytes,
+		   UNWIND_PAGES - t->pages.left, UNWIND_PAGES, t->nr_chunks * UNWIND_CHUNK_ROWS - t->rows.left,
+		   BYTES_TEXT((uint64_t)t->nr_chunks * UNWIND_CHUNK_BYTES),
 		   UNWIND_RULES - t->free_rules.left, UNWIND_RULES, t->evicted);
 }

@@ -187,17 +187,16 @@ bool tick_past_short(const struct tick *t)
 void model_health(const struct model *m, struct health *h)
 {
 	const struct history *p = m->history;
-	char bytes[16], max[16], early[128] = "";
+	char early[128] = "";
 
 	if (!p)
 		return;
-	format_value(bytes, sizeof(bytes), UNIT_BYTES, past_bytes(m), 0);
-	format_value(max, sizeof(max), UNIT_BYTES, p->bytes_max, 0);
 	if (p->nr_early)
 		snprintf(early, sizeof(early),
 			 "; %" PRIu64 " ended threads of the window dropped early: a trace lacks their names", p->nr_early);
 	health_add(h, "Maps", "past", is_short(p) || p->nr_early ? HEALTH_DEGRADED : HEALTH_ON,
-		   "%s of %s: %s%" PRIu64 " refreshes, and threads that have ended%s", bytes, max,
+		   "%s of %s: %s%" PRIu64 " refreshes, and threads that have ended%s", BYTES_TEXT(past_bytes(m)),
+		   BYTES_TEXT(p->bytes_max),
 		   is_short(p) ? "room for only " : "", p->next - p->first, early);
 }
 

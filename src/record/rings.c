@@ -384,7 +384,6 @@ void rings_health(const struct rings *r, struct health *h)
 {
 	const char *why;
 	int online = online_count(r->o.online), without = rings_without(r, &why);
-	char bytes[16];
 
 	if (!r->o.slots) {
 		health_add(h, "Maps", "recorder", HEALTH_OFF, "no memory, or off by --window 0");
@@ -399,6 +398,6 @@ void rings_health(const struct rings *r, struct health *h)
 			   why);
 		return;
 	}
-	format_value(bytes, sizeof(bytes), UNIT_BYTES, r->made * ring_bytes(r), 0);
-	health_add(h, "Maps", "recorder", HEALTH_ON, "%u events per CPU, %s on %d CPUs", r->o.slots, bytes, r->made);
+	health_add(h, "Maps", "recorder", HEALTH_ON, "%u events per CPU, %s on %d CPUs", r->o.slots,
+		   BYTES_TEXT(r->made * ring_bytes(r)), r->made);
 }

@@ -54,19 +54,17 @@ static size_t find(int err)
 void save_cause(const struct save_failure *f, char *buf, size_t size)
 {
 	size_t i = find(f->err);
-	char need[16], room[16];
+	const char *need = BYTES_TEXT(f->need), *room = BYTES_TEXT(f->room);
 
 	snprintf(buf, size, "%s", i < NR_FAILURES && failures[i].cause ? failures[i].cause : strerror(-f->err));
 	if (!f->need)
 		return;
-	format_value(need, sizeof(need), UNIT_BYTES, f->need, 0);
-	format_value(room, sizeof(room), UNIT_BYTES, f->room, 0);
 	if (f->err == -EFBIG)
-		snprintf(buf + strlen(buf), size - strlen(buf), " (need %s, ulimit -f is %s)", need, room);
+		text_add(buf, size, " (need %s, ulimit -f is %s)", need, room);
 	else if (f->err == -ENOSPC)
-		snprintf(buf + strlen(buf), size - strlen(buf), " (need %s, %s free)", need, room);
+		text_add(buf, size, " (need %s, %s free)", need, room);
 	else
-		snprintf(buf + strlen(buf), size - strlen(buf), " (need %s)", need);
+		text_add(buf, size, " (need %s)", need);
 }
 
 const char *save_fix(int err)

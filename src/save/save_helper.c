@@ -173,7 +173,7 @@ static bool is_cut(const struct save *s, const struct write_answer *a)
 
 static void done(struct save *s, const struct write_answer *a)
 {
-	char bytes[16], events[16], without[128] = "";
+	char without[128] = "";
 
 	s->failure = (struct save_failure){ .need = a->need, .room = a->room };
 	if (a->err) {
@@ -187,18 +187,15 @@ static void done(struct save *s, const struct write_answer *a)
 		write_numbered(s->path, sizeof(s->path), s->exporter->suffix, a->number);
 		text_safe(s->safe, sizeof(s->safe), s->path, strlen(s->path));
 	}
-	format_value(bytes, sizeof(bytes), UNIT_BYTES, a->bytes, 0);
-	if (s->content) {
-		snprintf(s->text, sizeof(s->text), "saved %s: %s", s->safe, bytes);
+	snprintf(s->text, sizeof(s->text), "saved %s: %s", s->safe, BYTES_TEXT(a->bytes));
+	if (s->content)
 		return;
-	}
-	format_value(events, sizeof(events), UNIT_COUNT, a->events, 0);
 	if (s->without)
 		snprintf(without, sizeof(without), "; %d CPU%s not recorded: %s", s->without, s->without == 1 ? " was" : "s were",
 			 s->why_without);
-	snprintf(s->text, sizeof(s->text), "saved %s: %s, %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gap%s%s%s%s%s",
-		 s->safe, bytes, (a->to - a->from) / 1e9, events, a->lost, a->gaps, a->gaps == 1 ? "" : "s", *s->reason ? "; " : "", s->reason,
-		 is_cut(s, a) ? "; more did not fit: see --window-mem" : "", without);
+	text_add(s->text, sizeof(s->text), ", %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " gap%s%s%s%s%s",
+		 (a->to - a->from) / 1e9, COUNT_TEXT(a->events), a->lost, a->gaps, a->gaps == 1 ? "" : "s",
+		 *s->reason ? "; " : "", s->reason, is_cut(s, a) ? "; more did not fit: see --window-mem" : "", without);
 }
 
 static void report_percent(struct save *s, const struct write_answer *a)
