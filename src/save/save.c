@@ -274,7 +274,7 @@ static bool begin_if_triggered(struct save *s)
 	if (!s->refused)
 		trigger_saves(&s->o.trigger, now);
 	if (s->refused == -EOPNOTSUPP)
-		snprintf(s->text + strlen(s->text), sizeof(s->text) - strlen(s->text), "; %s", why);
+		text_add(s->text, sizeof(s->text), "; %s", why);
 	return !s->refused || s->refused != refused;
 }
 
