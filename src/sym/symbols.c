@@ -78,52 +78,22 @@ static void take_peer(int fd)
 	peer = fd;
 }
 
-/* The answer comes last: by then no file system can delay anything. */
-static void load(int socket, const struct symbols_request *r, int fd)
+static int load(const struct symbols_request *r, int fd, struct symbols_loaded *a)
 {
-	struct symbols_loaded a = { .what = r->what, .file = r->file, .err = -ENOMEM };
-	struct known *k = r->what == SYMBOLS_KERNEL ? NULL : known_file(r->file);
+	struct known *k;
+	int err;
 
 	if (r->what == SYMBOLS_KERNEL)
-		a.err = fd < 0 ? -EBADF : kallsyms_read(fd, &kernel);
-	else if (k)
-		a.err = known_load(k, r->what, clock_ns(CLOCK_MONOTONIC) + SLICE_NS, &a);
-	if (k && r->what == SYMBOLS_PERF_MAP && a.err != -EAGAIN)
+		return fd < 0 ? -EBADF : kallsyms_read(fd, &kernel);
+	k = known_file(r->file);
+	if (!k)
+		return -ENOMEM;
+	err = known_load(k, r->what, clock_ns(CLOCK_MONOTONIC) + SLICE_NS, a);
+	if (r->what == SYMBOLS_PERF_MAP && err != -EAGAIN)
 		file_close(&k->fd);
-	if (k && r->what == SYMBOLS_DEBUG && a.err && a.err != -EAGAIN)
+	if (r->what == SYMBOLS_DEBUG && err && err != -EAGAIN)
 		file_close(&k->debug_fd);
-	helper_send(socket, &a, sizeof(a), -1);
-}
-
-static void close_file(int socket, const struct symbols_request *r)
-{
-	struct symbols_loaded a = { .what = r->what, .file = r->file };
-	struct known *k = known_find(r->file);
-
-	if (k)
-		known_close(k);
-	helper_send(socket, &a, sizeof(a), -1);
-}
-
-static void forget_files(int socket, const struct symbols_request *r)
-{
-	struct symbols_loaded a = { .what = r->what, .file = r->file };
-
-	for (uint32_t i = 0; i < r->nr && i < SYMBOLS_BATCH; i++)
-		known_forget(r->at[i]);
-	helper_send(socket, &a, sizeof(a), -1);
-}
-
-static void table(int socket, const struct symbols_request *r)
-{
-	struct symbols_loaded a = { .what = SYMBOLS_TABLE, .file = r->file };
-	const struct known *k = known_find(r->file);
-	int fd = k ? known_table(k) : -EBADF;
-
-	if (fd < 0)
-		a.err = fd;
-	helper_send(socket, &a, sizeof(a), fd);
-	file_close(&fd);
+	return err;
 }
 
 /* --- Names */
@@ -187,28 +157,28 @@ static int find_name(const struct symbols_request *r, struct known *k, uint64_t 
 	return k ? known_name(k, r->file & JIT_FILE, at, buf) : NAME_NONE;
 }
 
-static void resolve(int socket, const struct symbols_request *r)
+/* Sends the names. -ESTALE: their file must be read again first. */
+static int resolve(int socket, const struct symbols_request *r)
 {
-	struct symbols_loaded gone = { .what = r->what, .file = r->file, .err = -ESTALE };
 	struct known *k = r->file ? known_find(r->file) : NULL;
 	static struct symbols_names a;
 	char buf[SYMTAB_NAME_MAX];
-	/* A JIT compiler's file is read again anyway when a name is missing. */
-	int kind = r->file && !(r->file & JIT_FILE) && (!k || !k->read) ? -ESTALE : NAME_NONE;
 
+	/* A JIT compiler's file is read again anyway when a name is missing. */
+	if (r->file && !(r->file & JIT_FILE) && (!k || !k->read))
+		return -ESTALE;
 	a = (struct symbols_names){ .what = SYMBOLS_RESOLVE, .file = r->file };
-	for (uint32_t i = 0; kind >= 0 && i < r->nr && i < SYMBOLS_BATCH; i++) {
-		kind = find_name(r, k, r->at[i], buf);
+	for (uint32_t i = 0; i < r->nr && i < SYMBOLS_BATCH; i++) {
+		int kind = find_name(r, k, r->at[i], buf);
+
 		if (kind < 0)
-			break;
+			return kind;
 		put_name(&a, kind, buf, k);
 		a.kinds[a.nr] = kind;
 		a.at[a.nr++] = r->at[i];
 	}
-	if (kind < 0)
-		helper_send(socket, &gone, sizeof(gone), -1);
-	else
-		helper_send(socket, &a, offsetof(struct symbols_names, names) + a.bytes, -1);
+	helper_send(socket, &a, offsetof(struct symbols_names, names) + a.bytes, -1);
+	return 0;
 }
 
 static void source(int socket, const struct symbols_request *r)
@@ -236,24 +206,46 @@ static void container(int socket, const struct symbols_request *r)
 	helper_send(socket, &a, sizeof(a), -1);
 }
 
+/* The answer comes last: by then no file system can delay anything. */
 static void answer(int socket, const struct symbols_request *r, int fd)
 {
+	struct symbols_loaded a = { .what = r->what, .file = r->file };
+	struct known *k;
+	int table = -1;
+
 	begin_budget(r);
 	take_files();
-	if (r->what == SYMBOLS_RESOLVE)
-		resolve(socket, r);
-	else if (r->what == SYMBOLS_SOURCE)
+	switch (r->what) {
+	case SYMBOLS_RESOLVE:
+		a.err = resolve(socket, r);
+		if (!a.err)
+			return;
+		break;
+	case SYMBOLS_SOURCE:
 		source(socket, r);
-	else if (r->what == SYMBOLS_TABLE)
-		table(socket, r);
-	else if (r->what == SYMBOLS_CLOSE)
-		close_file(socket, r);
-	else if (r->what == SYMBOLS_CONTAINER)
+		return;
+	case SYMBOLS_CONTAINER:
 		container(socket, r);
-	else if (r->what == SYMBOLS_FORGET)
-		forget_files(socket, r);
-	else
-		load(socket, r, fd);
+		return;
+	case SYMBOLS_TABLE:
+		k = known_find(r->file);
+		table = k ? known_table(k) : -EBADF;
+		a.err = table < 0 ? table : 0;
+		break;
+	case SYMBOLS_CLOSE:
+		k = known_find(r->file);
+		if (k)
+			known_close(k);
+		break;
+	case SYMBOLS_FORGET:
+		for (uint32_t i = 0; i < r->nr && i < SYMBOLS_BATCH; i++)
+			known_forget(r->at[i]);
+		break;
+	default:
+		a.err = load(r, fd, &a);
+	}
+	helper_send(socket, &a, sizeof(a), table);
+	file_close(&table);
 }
 
 void symbols_run(int socket)
