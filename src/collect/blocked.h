@@ -17,9 +17,6 @@ struct model;
  * does not change before the block ends. Threads in D state are always read, sleeping threads on request.
  */
 
-/* blocked_life - the life of the thread in a slot if it is shown, otherwise NULL. */
-typedef struct life *blocked_life(void *arg, uint32_t slot);
-
 struct blocked_options {
 	struct model *model;
 	int role;              /* of the helper */
@@ -27,7 +24,7 @@ struct blocked_options {
 	uint64_t *wanted;      /* its map, one entry per slot */
 	const struct slot *slots; /* mapped */
 	uint32_t max_slots;
-	blocked_life *life;    /* called with @arg */
+	struct life *(*life)(void *arg, uint32_t slot); /* the life of the thread in a slot if it is shown, otherwise NULL */
 	void *arg;
 	struct shared *shared;
 	const struct unwind_file *files; /* mapped */

@@ -18,16 +18,13 @@ struct model;
  * call exec by then), and again for those that are wanted.
  */
 
-/* commands_life - the life of the thread in a slot. */
-typedef struct life *commands_life(void *arg, uint32_t slot);
-
 struct commands_options {
 	struct model *model;
 	int role;                    /* of the helper */
 	int ring_fd;                 /* ring of programs that were started, -1: none */
 	const struct cpu_slot *cpus; /* mapped, one per possible CPU */
 	int nr_cpus;
-	commands_life *life;         /* called with @arg */
+	struct life *(*life)(void *arg, uint32_t slot); /* the life of the thread in a slot */
 	void *arg;
 };
 
