@@ -48,9 +48,13 @@ static int print_columns(void)
 static int print_cgroups(void)
 {
 	struct cgroup_mounts mounts = { 0 };
+	int err;
 
-	if (!hierarchy_mounts(&mounts))
-		cgroups_print(stdout, &mounts);
+	if (!hierarchy_mounts(&mounts)) {
+		err = cgroups_print(stdout, &mounts);
+		if (err)
+			fail(err, EXIT_STATUS_RUNTIME, "cannot read the cgroups: %s", strerror(-err));
+	}
 	cgroup_mounts_fini(&mounts);
 	return failure_print(stderr);
 }

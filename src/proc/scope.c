@@ -519,5 +519,5 @@ int cgroups_print(FILE *to, const struct cgroup_mounts *mounts)
 		}
 	}
 	trees_close(&s);
-	return err || ferror(to) ? -EIO : 0;
+	return err;
 }

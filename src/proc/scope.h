@@ -63,7 +63,7 @@ void cgroup_scope_follow(struct cgroup_scope *s);
  */
 void cgroup_scope_refresh(struct cgroup_scope *s);
 
-/* cgroups_print - prints the list of --list-cgroups: controller, threads, path. 0 or -errno. */
+/* cgroups_print - prints the list of --list-cgroups: controller, threads, path. 0 or -errno; an error of @to shows in ferror(). */
 int cgroups_print(FILE *to, const struct cgroup_mounts *mounts);
 
 #endif
