@@ -81,37 +81,28 @@ static void put(struct writing *w, int nr, const struct setting_text *t)
 		put_setting(w->to, t->name, t->value);
 }
 
-/* Puts the settings that the old file's section lacked. */
-static void put_rest(struct writing *w, const char *section)
+/* Puts the settings that the old file's section lacked. @begun: the section is there. */
+static void put_rest(struct writing *w, const char *section, bool begun)
 {
 	struct setting_text t;
 
-	for (int nr = 0; settings_get(NULL, nr, &t); nr++)
-		if (!w->written[nr] && !strcmp(t.section, section) && settings_get(w->settings, nr, &t))
-			put(w, nr, &t);
-}
-
-/* Whether any setting of this section is not written yet. */
-static bool wants_section(const struct writing *w, const char *section)
-{
-	struct setting_text t;
-	bool any = false;
-
-	for (int nr = 0; !any && settings_get(NULL, nr, &t); nr++)
-		any = !w->written[nr] && !strcmp(t.section, section) && settings_get(w->settings, nr, &t) && t.set;
-	return any;
+	for (int nr = 0; settings_get(NULL, nr, &t); nr++) {
+		if (w->written[nr] || strcmp(t.section, section))
+			continue;
+		settings_get(w->settings, nr, &t);
+		if (t.set && !begun)
+			fprintf(w->to, "\n[%s]\n", section);
+		begun |= t.set;
+		put(w, nr, &t);
+	}
 }
 
 static void put_sections(struct writing *w)
 {
 	struct setting_text t;
 
-	for (int nr = 0; settings_get(NULL, nr, &t); nr++) {
-		if (w->written[nr] || !wants_section(w, t.section))
-			continue;
-		fprintf(w->to, "\n[%s]\n", t.section);
-		put_rest(w, t.section);
-	}
+	for (int nr = 0; settings_get(NULL, nr, &t); nr++)
+		put_rest(w, t.section, false);
 }
 
 /* The setting that a line of the old file sets, -1: none that is known. */
@@ -142,7 +133,7 @@ static void put_line(struct writing *w, char *section, size_t size, const char *
 		if (start > line && w->named) {
 			nr = w->replaced ? LINE_REPLACED : -1;
 		} else if (*start == '[') { /* a name may be empty */
-			put_rest(w, section);
+			put_rest(w, section, true);
 			snprintf(section, size, "%.*s", (int)strcspn(start + 1, "]"), start + 1);
 			w->named = false;
 		} else {
@@ -169,7 +160,7 @@ static void put_all(struct writing *w, FILE *old)
 	while (old && (len = getline(&line, &room, old)) > 0)
 		put_line(w, section, sizeof(section), line, len);
 	free(line);
-	put_rest(w, section);
+	put_rest(w, section, true);
 	put_sections(w);
 }
 
