@@ -21,7 +21,7 @@ static const struct {
 	{ "=", OP_EQ },  { ">", OP_GT },  { "<", OP_LT },
 };
 
-static const struct key_name {
+static const struct {
 	const char *name;
 	enum key key;
 	bool number;
@@ -37,6 +37,8 @@ static const struct key_name {
 	{ "pid", KEY_PID, true },      { "tgid", KEY_PID, true },
 	{ "ppid", KEY_PPID, true },    { "threads", KEY_THREADS, true },
 };
+
+#define NR_KEYS (sizeof(key_names) / sizeof(key_names[0]))
 
 const struct filter_word filter_words[] = {
 	{ "word", "the name or command line contains it, or the path of a cgroup; a number is also a tid or pid" },
@@ -250,21 +252,15 @@ static int parse_values(struct parser *p, struct term *t, char *values)
 
 static int parse_key(struct parser *p, struct term *t, const char *name)
 {
-	bool text = true;
+	size_t i = 0;
+	bool text;
 
-	for (size_t i = 0; i < sizeof(key_names) / sizeof(key_names[0]); i++) {
-		if (strcasecmp(name, key_names[i].name))
-			continue;
-		t->key = key_names[i].key;
-		text = !key_names[i].number;
-		goto known;
-	}
-	t->key = KEY_METRIC;
-	t->metric = metric_find(name);
-	text = false;
-	if (t->metric == METRIC_COUNT)
+	while (i < NR_KEYS && strcasecmp(name, key_names[i].name))
+		i++;
+	text = i < NR_KEYS && !key_names[i].number;
+	t->key = i < NR_KEYS ? key_names[i].key : KEY_METRIC;
+	if (t->key == KEY_METRIC && (t->metric = metric_find(name)) == METRIC_COUNT)
 		return parse_error(p, name, "no column %s: use words, cg: unit: comm: cmd: user: state= pid= cpu>", name);
-known:
 	if (text && t->op > OP_NE)
 		return parse_error(p, name, "%s is text: use : = or !=", name);
 	if (!text && t->op == OP_HAS)
