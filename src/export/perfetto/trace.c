@@ -159,11 +159,6 @@ static void on_exec(struct trace *t, const struct event *e)
 	perfetto_cpu_exec(t->p, e->at, e->tid, e->other, trace_name(t, e->tid, e->at));
 }
 
-static void on_rename(struct trace *t, const struct event *e)
-{
-	trace_renamed(t, e->tid, e->at);
-}
-
 /* Events after the window show how threads without events in it were. The end of a block that began before the trace shows that
  * the thread was blocked all the time. If there are only other events, the thread was blocked, too, or did not exist: which of
  * these is not known. */
@@ -193,7 +188,7 @@ static int on_event_before(void *arg, const struct event *e)
 /* Kinds that are shown as the kernel's own events, or with stacks. All others are written by their rows. */
 static void (*const writers[RING_KINDS])(struct trace *t, const struct event *e) = {
 	[RING_SWITCH] = on_switch, [RING_WAKING] = on_waking, [RING_NEW] = on_new,
-	[RING_EXEC] = on_exec,	   [RING_RENAME] = on_rename, [RING_SAMPLE] = on_sample,
+	[RING_EXEC] = on_exec,	   [RING_RENAME] = trace_renamed, [RING_SAMPLE] = on_sample,
 	[RING_BLOCK] = on_block,   [RING_IRQ] = on_irq,
 };
 

@@ -58,7 +58,7 @@ void trace_unborn(struct trace *t);
  * not known. trace_will_be_renamed - call it for each rename before any call of the other two. trace_renamed - writes a rename,
  * unless the name is not known. trace_name - the thread's name just after @at; "?": not known. */
 void trace_will_be_renamed(struct trace *t, int32_t tid, uint64_t at);
-void trace_renamed(struct trace *t, int32_t tid, uint64_t at);
+void trace_renamed(struct trace *t, const struct event *e);
 const char *trace_name(const struct trace *t, int32_t tid, uint64_t at);
 
 /* The kernel frees a process's first thread after all others, which ends the process in the trace. trace_will_die,

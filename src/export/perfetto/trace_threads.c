@@ -177,6 +177,13 @@ static uint64_t entry_key(const struct trace *t, const struct trace_index_thread
 	return th - TRACE_INDEX_AT(t->index, threads, struct trace_index_thread) + 1;
 }
 
+/* Keeps the latest time: CPUs are read one after another. */
+static void remember_latest(struct trace *t, struct map *m, uint64_t key, uint64_t at)
+{
+	if (at > (uintptr_t)map_get(m, key))
+		trace_remember(t, m, key, at);
+}
+
 void trace_will_be_renamed(struct trace *t, int32_t tid, uint64_t at)
 {
 	const struct trace_index_thread *th = trace_index_who(t->index, tid, at);
@@ -187,8 +194,7 @@ void trace_will_be_renamed(struct trace *t, int32_t tid, uint64_t at)
 	first = (uintptr_t)map_get(&t->renamed_first, entry_key(t, th));
 	if (!first || at < first)
 		trace_remember(t, &t->renamed_first, entry_key(t, th), at);
-	if (at > (uintptr_t)map_get(&t->renamed_last, entry_key(t, th)))
-		trace_remember(t, &t->renamed_last, entry_key(t, th), at);
+	remember_latest(t, &t->renamed_last, entry_key(t, th), at);
 }
 
 const char *trace_name(const struct trace *t, int32_t tid, uint64_t at)
@@ -199,15 +205,15 @@ const char *trace_name(const struct trace *t, int32_t tid, uint64_t at)
 }
 
 /* The old name is that of the previous entry of the same life. */
-void trace_renamed(struct trace *t, int32_t tid, uint64_t at)
+void trace_renamed(struct trace *t, const struct event *e)
 {
-	const struct trace_index_thread *th = trace_index_who(t->index, tid, at);
+	const struct trace_index_thread *th = trace_index_who(t->index, e->tid, e->at);
 	uint64_t key = th ? entry_key(t, th) : 0;
-	bool first = key > 1 && at == (uintptr_t)map_get(&t->renamed_first, key);
-	bool known = first && th[-1].tid == tid && th[-1].start_ns == th->start_ns;
+	bool first = key > 1 && e->at == (uintptr_t)map_get(&t->renamed_first, key);
+	bool known = first && th[-1].tid == th->tid && th[-1].start_ns == th->start_ns;
 
-	if (th && at >= (uintptr_t)map_get(&t->renamed_last, key))
-		perfetto_cpu_rename(t->p, at, tid, known ? th[-1].comm : "?", th->comm);
+	if (th && e->at >= (uintptr_t)map_get(&t->renamed_last, key))
+		perfetto_cpu_rename(t->p, e->at, e->tid, known ? th[-1].comm : "?", th->comm);
 }
 
 struct perfetto_task trace_task(struct trace *t, int32_t tid, uint64_t at)
@@ -232,13 +238,6 @@ static uint64_t process_key(const struct trace *t, int32_t tgid, uint64_t at)
 	const struct trace_index_thread *leader = trace_index_who(t->index, tgid, at);
 
 	return hash_add(hash_add(0, tgid), leader ? leader->start_ns : 0);
-}
-
-/* Keeps the latest time: CPUs are read one after another. */
-static void remember_latest(struct trace *t, struct map *m, uint64_t key, uint64_t at)
-{
-	if (at > (uintptr_t)map_get(m, key))
-		trace_remember(t, m, key, at);
 }
 
 void trace_will_die(struct trace *t, int32_t tid, uint64_t at)
