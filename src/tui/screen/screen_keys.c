@@ -45,13 +45,6 @@ static void open_menu(struct screen *s, const struct menu_kind *kind)
 	menu_open(&s->menu, kind);
 }
 
-static void open_users(struct screen *s)
-{
-	if (!s->shown)
-		return;
-	menu_open_users(&s->menu, s->shown, s->host->user_name);
-}
-
 /* Asks for a line of text. */
 static void ask(struct screen *s, enum action a)
 {
@@ -199,7 +192,8 @@ static void act_everywhere(struct screen *s, enum action a, uint64_t now_ns)
 		ask(s, a);
 		break;
 	case ACTION_USER:
-		open_users(s);
+		if (s->shown)
+			menu_open_users(&s->menu, s->shown, s->host->user_name);
 		break;
 	case ACTION_CLEAR:
 		clear_all(s);
