@@ -212,6 +212,19 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
+struct bpf_prog_aux {
+	__u32 id;
+};
+
+struct bpf_prog {
+	struct bpf_prog_aux *aux;
+};
+
+struct bpf_iter__bpf_prog {
+	struct bpf_iter_meta *meta;
+	struct bpf_prog *prog;
+};
+
 #ifdef __bpf__
 #pragma clang attribute pop
 #endif

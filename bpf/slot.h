@@ -306,6 +306,7 @@ struct shared {
 	__u32 stack_lines[2];   /* allocated in each half */
 	__u32 stack_entries[2];
 	__u32 moves_lost;    /* a move between cgroups could not be reported for lack of room */
+	__u32 newest_program; /* highest id of a BPF program that newest_program has met */
 	__u64 free_files;    /* stack of free file ids, linked by next_free: the first one, 0: none; the upper half holds a number
 			      * that each change raises, so that a change from an earlier state fails */
 } __attribute__((aligned(64)));

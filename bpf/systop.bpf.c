@@ -9,6 +9,7 @@
 
 #include "block.bpf.c"
 #include "blocked.bpf.c"
+#include "programs.bpf.c"
 #include "recorder.bpf.c"
 #include "sample.bpf.c"
 #include "scope.bpf.c"

@@ -51,6 +51,11 @@ static void ask_again(void *arg, const struct file_key *key)
 	collect_ask_file(((struct systop *)arg)->collect, key);
 }
 
+static uint32_t newest_program(void *arg)
+{
+	return collect_newest_program(((struct systop *)arg)->collect);
+}
+
 static int on_table(void *arg, uint32_t file, int fd)
 {
 	return collect_table(((struct systop *)arg)->collect, file, fd);
@@ -63,6 +68,7 @@ static int start_names(struct systop *s)
 		.symbols_role = PROCESS_SYMBOLS,
 		.kallsyms_fd = kallsyms_open(KALLSYMS_PATH),
 		.ask_again = ask_again,
+		.newest_program = newest_program,
 		.table = s->options.table_mib ? on_table : NULL,
 		.arg = s,
 	};

@@ -85,6 +85,11 @@ void collect_ask_file(struct collect *c, const struct file_key *key)
 		__atomic_fetch_add(&c->shared->files_asked, 1, __ATOMIC_RELAXED);
 }
 
+uint32_t collect_newest_program(struct collect *c)
+{
+	return seed_iterate(c->skel->progs.newest_program, 0, false) ? 0 : c->shared->newest_program;
+}
+
 void collect_sleepers(struct collect *c)
 {
 	blocked_sleepers(c->blocked);

@@ -114,6 +114,9 @@ uint32_t collect_table_wanted(struct collect *c, uint32_t from);
 /* collect_ask_file - requests another report of this file when it is next seen. */
 void collect_ask_file(struct collect *c, const struct file_key *key);
 
+/* collect_newest_program - highest id of a BPF program so far; 0: not known. A program loaded later has a higher one. */
+uint32_t collect_newest_program(struct collect *c);
+
 /* collect_sleepers - reads the stacks of sleeping threads, too, in the next ticks. */
 void collect_sleepers(struct collect *c);
 

@@ -385,8 +385,14 @@ static void files_close(struct collect *c)
 	ring_buffer__free(c->file_events);
 }
 
+static const struct collector_program files_programs[] = {
+	{ .name = "newest_program", .what = "whether BPF programs were loaded since the kernel's symbols were read" },
+	{ 0 }
+};
+
 const struct collector collector_files = {
 	.name = "files",
+	.programs = files_programs,
 	.configure = files_configure,
 	.suit = files_suit,
 	.open = files_open,

@@ -55,6 +55,8 @@ struct names_options {
 	/* Requests that a file is reported again by names_file(), as it could not be opened, or its debug information was not
 	 * found. */
 	void (*ask_again)(void *arg, const struct file_key *key);
+	/* A number that is higher once BPF programs have been loaded since; 0: not known. May be NULL. */
+	uint32_t (*newest_program)(void *arg);
 	/* Receives the unwind table of a file (helper/proto.h) in @fd, which is closed afterwards. Returns 0, or why
 	 * the table is not used; -ENOSPC: not for now. May be NULL. */
 	int (*table)(void *arg, uint32_t file, int fd);

@@ -14,6 +14,7 @@
  * often. Only the new part of a JIT's file is read, but all of the kernel's. */
 #define AGAIN_KERNEL_NS 2000000000ULL
 #define AGAIN_BPF_NS 10000000000ULL /* new places in BPF programs are met all the time */
+#define AGAIN_TRAMPOLINE_NS 300000000000ULL /* without a new program: attaching an old one can make a trampoline */
 #define AGAIN_JIT_NS 400000000ULL
 
 /* If more processes than this have JIT code and no file of names, their files are looked for less often: 40 a second in all. */
@@ -51,8 +52,15 @@ bool ask_file(struct names *n, struct file *f, enum symbols_what what)
 	return ask_symbols(n, f, &r, what == SYMBOLS_KERNEL ? n->o.kallsyms_fd : -1);
 }
 
+static uint32_t newest_program(const struct names *n)
+{
+	return n->o.newest_program ? n->o.newest_program(n->o.arg) : 0;
+}
+
 static void ask_names_file(struct names *n, struct file *f, enum symbols_what what)
 {
+	if (f == &n->kernel)
+		n->kernel_program = newest_program(n);
 	if (!ask_file(n, f, what))
 		return;
 	n->kernel_reads += f == &n->kernel;
@@ -87,17 +95,22 @@ static uint64_t again_ns(const struct names *n, const struct file *f)
 	return AGAIN_JIT_NS * (f->missing ? 1 + n->nr_missing / MISSING_OFTEN : 1);
 }
 
-/* Reads the kernel's symbols again if a place in BPF programs got its name from older ones. All other places in them are then
- * looked up again, too. */
+/* Reads the kernel's symbols again if a place in BPF programs got its name from older ones, and programs have been loaded since,
+ * or trampolines may have been made. All other places in them are then looked up again, too. */
 static void look_at_bpf(struct names *n)
 {
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct file *f = &n->kernel;
 
-	if (!n->bpf_met || f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + AGAIN_BPF_NS ||
-	    !file_want(n, f, n->bpf_met))
+	if (!n->bpf_met || f->state != FILE_READY || now < n->bpf_look_at)
 		return;
-	n->bpf_met = 0;
-	f->state = FILE_OPEN;
+	n->bpf_look_at = now + AGAIN_BPF_NS;
+	if (n->kernel_program && newest_program(n) == n->kernel_program && now < f->read_ns + AGAIN_TRAMPOLINE_NS)
+		return;
+	if (file_want(n, f, n->bpf_met)) {
+		n->bpf_met = 0;
+		f->state = FILE_OPEN;
+	}
 }
 
 /* Requests names again that were missing when a growing table was last read. */

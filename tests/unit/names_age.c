@@ -19,6 +19,20 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 	return 0;
 }
 
+bool __wrap_worker_ready(struct worker *w);
+bool __wrap_worker_ready(struct worker *w)
+{
+	(void)w;
+	return true;
+}
+
+bool __wrap_worker_ask(struct worker *w, const void *request, size_t bytes, int fd);
+bool __wrap_worker_ask(struct worker *w, const void *request, size_t bytes, int fd)
+{
+	(void)w, (void)request, (void)bytes, (void)fd;
+	return true;
+}
+
 static int set_up(void **state)
 {
 	*state = calloc(1, sizeof(struct names));
@@ -134,6 +148,15 @@ static void names_age_one_comes_and_goes(void **state)
 	assert_in_range(n->symbols_by_name.nr, 3, 6);
 }
 
+static void free_frames(struct names *n)
+{
+	free(n->kernel.wanted);
+	for (size_t i = 0; i < n->frames.room; i++)
+		if (n->frames.entries[i].key)
+			frame_free(n, n->frames.entries[i].value);
+	map_fini(&n->frames);
+}
+
 /* A BPF program that is newer than the kernel's symbols gets the name of the one before it, until they are read again. */
 static void names_age_bpf_programs(void **state)
 {
@@ -163,11 +186,52 @@ static void names_age_bpf_programs(void **state)
 	names_learn(n, &n->kernel, met, NAME_SYMBOL, "bpf_prog_2_new [bpf]");
 	assert_int_equal(n->generation, generation + 1);
 	assert_string_equal(names_frame(n, met, 0)->name, "bpf_prog_2_new");
-	free(n->kernel.wanted);
-	for (size_t i = 0; i < n->frames.room; i++)
-		if (n->frames.entries[i].key)
-			frame_free(n, n->frames.entries[i].value);
-	map_fini(&n->frames);
+	free_frames(n);
+}
+
+static uint32_t loaded; /* the newest program */
+
+static uint32_t newest_program(void *arg)
+{
+	(void)arg;
+	return loaded;
+}
+
+/* A place in a BPF program is met, and named by the symbols that are there. */
+static void meet_bpf(struct names *n, uint64_t at)
+{
+	names_frame(n, at, 0);
+	n->kernel.nr_wanted = 0;
+	names_learn(n, &n->kernel, at, NAME_SYMBOL, "bpf_prog_1_old [bpf]");
+	assert_int_equal(n->bpf_met, at);
+}
+
+/* The kernel's symbols are read again only if there can be newer programs, and not all the time. */
+static void names_age_bpf_loaded(void **state)
+{
+	struct names *n = *state;
+
+	n->o.newest_program = newest_program;
+	loaded = 7;
+	n->kernel.state = FILE_OPEN;
+	names_frame(n, FRAME_KERNEL | 0x100, 0);
+	ask_next(n);
+	assert_int_equal(n->kernel.state, FILE_READING);
+	n->kernel.state = FILE_READY;
+	meet_bpf(n, FRAME_KERNEL | 0x200);
+	ask_next(n);
+	assert_int_equal(n->kernel.state, FILE_READY);
+	assert_int_equal(n->bpf_met, 0);
+	loaded = 8;
+	meet_bpf(n, FRAME_KERNEL | 0x300);
+	now += 9 * S;
+	ask_next(n);
+	assert_int_equal(n->kernel.state, FILE_READY);
+	now += S;
+	ask_next(n);
+	assert_int_equal(n->kernel.state, FILE_READING);
+	assert_int_equal(n->kernel_program, 8);
+	free_frames(n);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(names_age_##name, set_up, tear_down)
@@ -175,5 +239,5 @@ static void names_age_bpf_programs(void **state)
 int main(void)
 {
 	RUN_TESTS(CASE(replaced), CASE(shown_by_two_frames), CASE(back_in_time), CASE(one_comes_and_goes),
-		  CASE(bpf_programs), CASE(made_up));
+		  CASE(bpf_programs), CASE(bpf_loaded), CASE(made_up));
 }
