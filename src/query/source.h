@@ -20,7 +20,7 @@ struct source {
 	void *arg;
 	/* The present name of a frame (sym/names.h). NULL: out of memory. */
 	const struct symbol *(*symbol)(void *arg, uint64_t frame, uint32_t tgid);
-	/* What the frame lacks for a name: enum frame_lack. NULL: not known. */
+	/* What the frame lacks for a name: enum frame_lack; asks for it, too. NULL: not known. */
 	int (*lack)(void *arg, uint64_t frame, uint32_t tgid);
 	/* Changes when new names arrive. */
 	uint64_t (*names_generation)(void *arg);

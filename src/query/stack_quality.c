@@ -23,12 +23,13 @@ _Static_assert((int)LACKS == STACK_LACKS, "a count for each");
 static enum frame_lack lack_of(const struct stack_walk *w)
 {
 	const struct source *source = w->source;
-	const struct symbol *symbol = stack_walk_symbol(w);
+	const struct symbol *symbol;
 
-	if (symbol && symbol->named)
-		return LACK_NOTHING;
 	if (source->lack)
 		return source->lack(source->arg, w->frame, w->tgid);
+	symbol = stack_walk_symbol(w);
+	if (symbol && symbol->named)
+		return LACK_NOTHING;
 	return symbol && symbol->function ? LACK_SYMBOL : LACK_FILE;
 }
 

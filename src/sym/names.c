@@ -224,20 +224,27 @@ static struct frame *frame_new(struct names *n, uint64_t key, uint64_t frame, ui
 	return f;
 }
 
-const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
+/* Requests its name if it is new. NULL: out of memory, or too many. */
+static struct frame *frame_use(struct names *n, uint64_t frame, uint32_t tgid)
 {
 	uint64_t key = frame_key(frame, tgid);
 	struct frame *f = map_get(&n->frames, key);
 
-	if (!f && n->frames.nr >= FRAMES_MAX)
-		return &too_many;
-	if (!f)
+	if (!f && n->frames.nr < FRAMES_MAX)
 		f = frame_new(n, key, frame, tgid);
-	else if (!f->asked)
+	else if (f && !f->asked)
 		want_late(n, f, tgid);
+	if (f)
+		f->age = n->age.now;
+	return f;
+}
+
+const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
+{
+	struct frame *f = frame_use(n, frame, tgid);
+
 	if (!f)
-		return NULL;
-	f->age = n->age.now;
+		return n->frames.nr < FRAMES_MAX ? NULL : &too_many;
 	if (frame & FRAME_KERNEL)
 		look_again(n, f);
 	if (!f->symbol->named || is_anonymous(frame))
@@ -245,14 +252,18 @@ const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid)
 	return f->symbol;
 }
 
-enum frame_lack names_lack(const struct names *n, uint64_t frame, uint32_t tgid)
+enum frame_lack names_lack(struct names *n, uint64_t frame, uint32_t tgid)
 {
-	const struct frame *f = map_get(&n->frames, frame_key(frame, tgid));
-	const struct file *file = frame & FRAME_KERNEL ? &n->kernel :
-				  map_get(&n->files, is_anonymous(frame) ? tgid | JIT_FILE : frame >> FRAME_FILE_SHIFT);
+	const struct frame *f = frame_use(n, frame, tgid);
+	struct file *file;
+	uint64_t at;
 
+	if (f && f->symbol->named && !is_anonymous(frame))
+		return LACK_NOTHING;
+	file = frame_file(n, frame, tgid, &at);
 	if (!f || !file)
 		return LACK_FILE;
+	file->unnamed_ns = n->now_ns;
 	if (f->symbol->named)
 		return LACK_NOTHING;
 	if (f->symbol->function)

@@ -81,8 +81,8 @@ void names_table(struct names *n, uint32_t file);
  * names_generation() does not change, and for two minutes more; ask again later for a better one. NULL: out of memory. */
 const struct symbol *names_frame(struct names *n, uint64_t frame, uint32_t tgid);
 
-/* names_lack - what a frame that was asked for lacks now. */
-enum frame_lack names_lack(const struct names *n, uint64_t frame, uint32_t tgid);
+/* names_lack - what a frame lacks now. Asks for its name as names_frame() does, but not as if it were shown. */
+enum frame_lack names_lack(struct names *n, uint64_t frame, uint32_t tgid);
 
 /* names_source - the source line of a frame, and those it was inlined into: one line each, raw bytes. "": unknown,
  * or not known yet. Valid until the next call of names_work(). */

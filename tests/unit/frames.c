@@ -622,6 +622,24 @@ TEST(frames, have_debug_information_of_another_process)
 	}
 }
 
+/* As by the header of every view: nothing shows their names. */
+TEST(frames, that_are_only_counted_have_debug_information_looked_for_every_five_seconds)
+{
+	struct file *f = closed_file(1);
+
+	f->about.build_id_bytes = 20;
+	assert_int_equal(names_lack(names, frame_of(1, 0x10), 1), LACK_READ);
+	assert_int_equal(f->nr_wanted, 1); /* it is asked for */
+	f->nr_wanted = 0;
+	names_learn(names, f, 0x10, NAME_FUNCTION, "fn_10");
+	for (int second = 0; second < 20; second++, now += SECOND) {
+		assert_int_equal(names_lack(names, frame_of(1, 0x10), 1), LACK_SYMBOL);
+		assert_int_equal(asked_open(), second % 5 ? 0 : 1);
+		if (second % 5 == 0)
+			answer_open(1, -ENOENT);
+	}
+}
+
 TEST(frames, with_names_have_source_lines_after_the_helper_was_replaced)
 {
 	struct file *f = closed_file(1);
@@ -865,6 +883,7 @@ int main(void)
 		  CASE(of_a_file_that_is_read_slowly_get_their_names),
 		  CASE(of_a_deleted_file_have_source_lines_through_another_process),
 		  CASE(have_debug_information_of_another_process),
+		  CASE(that_are_only_counted_have_debug_information_looked_for_every_five_seconds),
 		  CASE(with_names_have_source_lines_after_the_helper_was_replaced),
 		  CASE(of_a_file_that_ends_two_helpers_have_no_names),
 		  CASE(are_requested_again_when_a_request_cannot_be_sent),
