@@ -235,14 +235,6 @@ static int find(const void *arg, const struct view_context *c, struct sample_lis
 					 &since, on_sample, &f);
 }
 
-/* @what: for its titles. Returns false if out of memory. */
-static bool open_flame(struct opening *o, const struct subsecond_range *r, enum subsecond_metric metric, const char *what)
-{
-	const struct asked asked = { *r, metric };
-
-	return view_flame_found(o, metric == SUBSECOND_D ? METRIC_D : METRIC_RUN, find, &asked, sizeof(asked), what);
-}
-
 /* --- Keys */
 
 static bool subsecond_act(void *state, enum action a, const struct view_context *c)
@@ -259,13 +251,13 @@ static bool subsecond_act(void *state, enum action a, const struct view_context 
 static bool subsecond_open(void *state, enum action a, const struct view_context *c, struct opening *o)
 {
 	struct subsecond_view *s = state;
-	struct subsecond_range r = range_of(s);
+	const struct asked asked = { range_of(s), s->metric };
 	char what[96];
 
 	if (a != ACTION_FLAME || !s->map.columns)
 		return a == ACTION_FLAME;
-	when_text(&r, c, what, sizeof(what));
-	return open_flame(o, &r, s->metric, what);
+	when_text(&asked.range, c, what, sizeof(what));
+	return view_flame_found(o, s->metric == SUBSECOND_D ? METRIC_D : METRIC_RUN, find, &asked, sizeof(asked), what);
 }
 
 static bool subsecond_selected_time(void *state, const struct view_context *c, uint64_t *from, uint64_t *to)
