@@ -92,16 +92,16 @@ static void put_escaped(FILE *to, const char *text)
 	}
 }
 
-/* Writes a label with what a cgroup belongs to; @raw: NULL: nothing. */
-static void put_label(FILE *to, const char *name, const char *raw, const struct redact *redact)
+/* Writes a label of a cgroup, after the character @before; @raw: its path, or what it belongs to, NULL: nothing. */
+static void put_label(FILE *to, char before, const char *name, const char *raw, const struct redact *redact)
 {
-	char safe[1024], hashed[512];
+	char safe[4096], hashed[4096];
 
 	if (!raw)
 		return;
 	raw = redact_path(redact, raw, hashed, sizeof(hashed));
 	text_safe(safe, sizeof(safe), raw, strlen(raw));
-	fprintf(to, ",%s=\"", name);
+	fprintf(to, "%c%s=\"", before, name);
 	put_escaped(to, safe);
 	fputc('"', to);
 }
@@ -118,9 +118,9 @@ static int set_labels(struct series *s, const struct cgroup *c, const struct red
 	if (!f)
 		return -ENOMEM;
 	fputs(s->label, f);
-	put_label(f, "unit", owner_unit(c), redact);
-	put_label(f, "container", owner_container(c), redact);
-	put_label(f, "pod", owner_pod(c), redact);
+	put_label(f, ',', "unit", owner_unit(c), redact);
+	put_label(f, ',', "container", owner_container(c), redact);
+	put_label(f, ',', "pod", owner_pod(c), redact);
 	return fclose(f) ? -ENOMEM : 0;
 }
 
@@ -131,17 +131,13 @@ static const char *labels_of(const struct series *s)
 
 static char *cgroup_label(const struct cgroup *c, const struct redact *redact)
 {
-	char safe[4096], hashed[4096], *label = NULL;
-	const char *path = redact_path(redact, c->path, hashed, sizeof(hashed));
+	char *label = NULL;
 	size_t size;
 	FILE *f = open_memstream(&label, &size);
 
 	if (!f)
 		return NULL;
-	text_safe(safe, sizeof(safe), path, strlen(path));
-	fputs("{cgroup=\"", f);
-	put_escaped(f, safe);
-	fputc('"', f);
+	put_label(f, '{', "cgroup", c->path, redact);
 	if (!fclose(f))
 		return label;
 	free(label);
@@ -161,13 +157,16 @@ static void series_free(struct series *s)
 static int series_of(struct openmetrics *o, const struct cgroup *c, bool make, struct series **to)
 {
 	char *label = cgroup_label(c, o->redact);
-	uint64_t key = label ? hash_text(0, label) : 0;
-	struct series *s = label ? map_get(&o->by_label, key) : NULL;
+	struct series *s;
+	uint64_t key;
 
-	*to = s;
-	if (s || !label || !make) {
+	if (!label)
+		return -ENOMEM;
+	key = hash_text(0, label);
+	*to = map_get(&o->by_label, key);
+	if (*to || !make) {
 		free(label);
-		return label ? 0 : -ENOMEM;
+		return 0;
 	}
 	s = calloc(1, sizeof(*s));
 	if (!s) {
