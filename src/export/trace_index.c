@@ -226,10 +226,8 @@ int trace_index_put(struct trace_index_maker *m)
 
 	if (fd < 0)
 		return m->err ? m->err : -errno;
-	if (m->nr_threads)
-		qsort(m->threads, m->nr_threads, sizeof(*m->threads), by_life);
-	if (m->nr_stacks)
-		qsort(m->stacks, m->nr_stacks, sizeof(*m->stacks), by_id);
+	VEC_SORT(m->threads, m->nr_threads, by_life);
+	VEC_SORT(m->stacks, m->nr_stacks, by_id);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !err; i++) {
 		*parts[i].part = place(&end, parts[i].nr, parts[i].size);
 		err = file_write(fd, parts[i].part->at, parts[i].from, parts[i].nr * parts[i].size);

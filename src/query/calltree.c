@@ -428,8 +428,7 @@ int calltree_build(struct calltree *f, const struct tick *t, const struct subjec
 		tick_samples(t, o->ticks, add_sample, &b);
 	sum_up(f);
 	wakers_sort(&f->wakers);
-	if (f->nr_threads)
-		qsort(f->threads, f->nr_threads, sizeof(*f->threads), more_time);
+	VEC_SORT(f->threads, f->nr_threads, more_time);
 	return b.err ? b.err : sort_all(f);
 }
 
@@ -480,8 +479,7 @@ int calltree_functions(struct calltree *f)
 		f->functions[i].total = f->functions[i].self = f->functions[i].count = 0;
 	if (f->nr)
 		count_functions(f, 0);
-	if (f->nr_functions)
-		qsort(f->functions, f->nr_functions, sizeof(*f->functions), busier);
+	VEC_SORT(f->functions, f->nr_functions, busier);
 	/* Sorting moved them. */
 	for (size_t i = 0; i < f->nr_functions; i++)
 		if (map_put(&f->function_of, (uintptr_t)f->functions[i].symbol, (void *)(uintptr_t)(i + 1)))

@@ -122,14 +122,12 @@ int interrupted_done(struct interrupted *v, const struct tick *t)
 	int err = find_names(v, t);
 
 	map_fini(&v->of); /* sorting changes all places */
-	if (v->nr)
-		qsort(v->at, v->nr, sizeof(*v->at), victim_order);
+	VEC_SORT(v->at, v->nr, victim_order);
 	for (size_t i = 0; i < v->nr && !err; i++)
 		if (v->at[i].who.tid)
 			err = add_to_cgroup(v, &places, &v->at[i]);
 	map_fini(&places);
-	if (v->nr_cgroups)
-		qsort(v->cgroups, v->nr_cgroups, sizeof(*v->cgroups), cgroup_order);
+	VEC_SORT(v->cgroups, v->nr_cgroups, cgroup_order);
 	return err;
 }
 

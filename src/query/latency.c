@@ -327,8 +327,7 @@ static int find_behinds(struct latency_contributors *p, const struct tick *any)
 	}
 	map_fini(&places);
 	for (size_t i = 0; i < p->nr; i++)
-		if (p->at[i]->nr_behind)
-			qsort(p->at[i]->behind, p->at[i]->nr_behind, sizeof(p->at[i]->behind[0]), more_behind);
+		VEC_SORT(p->at[i]->behind, p->at[i]->nr_behind, more_behind);
 	return err;
 }
 
@@ -352,8 +351,7 @@ int latency_contributors_find(struct latency_contributors *p, const struct tick 
 		p->count += p->at[i]->count;
 		p->ns += p->at[i]->ns;
 	}
-	if (p->nr)
-		qsort(p->at, p->nr, sizeof(*p->at), longer);
+	VEC_SORT(p->at, p->nr, longer);
 	if (err)
 		p->range.last = 0; /* incomplete: start over the next time */
 	return err;

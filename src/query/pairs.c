@@ -76,8 +76,7 @@ int pairs_find(struct pairs *p, const struct tick *t, bool apart, const struct s
 			break;
 		err = add_tick(p, head, apart, of);
 	}
-	if (p->nr)
-		qsort(p->at, p->nr, sizeof(*p->at), larger);
+	VEC_SORT(p->at, p->nr, larger);
 	return err;
 }
 

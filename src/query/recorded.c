@@ -189,8 +189,7 @@ int recorded_read(const struct recorded_source *l, uint64_t from, uint64_t to, u
 		err = tick_lives(l->tick, on_life, &g);
 	if (!err && g.nr)
 		err = l->stacks(l->arg, on_stack, &g);
-	if (g.nr_spans)
-		qsort(g.spans, g.nr_spans, sizeof(*g.spans), by_tid);
+	VEC_SORT(g.spans, g.nr_spans, by_tid);
 	for (size_t i = 0; i < g.nr && !err; i++)
 		err = emit(&g, l, &g.events[i], fn, arg);
 	fini(&g);

@@ -62,8 +62,7 @@ static int more(const void *a, const void *b)
 
 void wakers_sort(struct wakers *w)
 {
-	if (w->nr)
-		qsort(w->at, w->nr, sizeof(w->at[0]), more);
+	VEC_SORT(w->at, w->nr, more);
 	map_fini(&w->places);
 }
 

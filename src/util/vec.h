@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 /*
  * vec_grow - makes room for one more element in a growing array.
@@ -23,6 +24,13 @@ void *vec_grow(void *items, size_t nr, size_t *room, size_t size);
 		}                                                                                              \
 		grown_ ? 0 : -ENOMEM;                                                                          \
 	})
+
+/* VEC_SORT - sorts the array @items of @nr elements, NULL if there are none. */
+#define VEC_SORT(items, nr, compare)                                        \
+	do {                                                                \
+		if (nr)                                                     \
+			qsort(items, nr, sizeof(*(items)), compare);        \
+	} while (0)
 
 /* cmp_int - the order of two numbers for qsort(): negative, 0 or positive. */
 #define cmp_int(a, b) (((a) > (b)) - ((a) < (b)))

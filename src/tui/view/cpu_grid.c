@@ -202,8 +202,7 @@ static int add_cpus(struct cpu_grid *g, const struct tick *t, const struct topol
 		if (VEC_PUSH(g->cpus, g->nr, g->room, cpu))
 			return -ENOMEM;
 	}
-	if (g->nr)
-		qsort(g->cpus, g->nr, sizeof(*g->cpus), by_place);
+	VEC_SORT(g->cpus, g->nr, by_place);
 	return 0;
 }
 

@@ -36,8 +36,7 @@ void menu_open_users(struct menu *m, const struct tick *t, void (*user_name)(uns
 		;
 	for (size_t i = 0; i < m->nr_users; i++)
 		user_name(m->users[i].uid, m->users[i].name, sizeof(m->users[i].name));
-	if (m->nr_users)
-		qsort(m->users, m->nr_users, sizeof(*m->users), by_uid);
+	VEC_SORT(m->users, m->nr_users, by_uid);
 	menu_open(m, &menu_users);
 }
 
