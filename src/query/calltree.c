@@ -246,7 +246,6 @@ static void walk(struct building *b, const char *who)
  * them, or out of memory. */
 static int leaf_of(struct building *b)
 {
-
 	const struct stack_sample *s = b->sample;
 	const char *who = who_of(b, s->life);
 	uint64_t key = hash_add((uintptr_t)who, b->options->metric == METRIC_WALL ? 1 + s->metric : 0);

@@ -170,13 +170,6 @@ static int emit(const struct looking *g, const struct recorded_source *l, const 
 	return s.life ? fn(arg, &s, from, block ? from + e->blocked_ns : from) : 0;
 }
 
-static void fini(struct looking *g)
-{
-	map_fini(&g->stacks);
-	free(g->events);
-	free(g->spans);
-}
-
 int recorded_read(const struct recorded_source *l, uint64_t from, uint64_t to, uint64_t *since, recorded_fn *fn,
 		  void *arg)
 {
@@ -192,6 +185,8 @@ int recorded_read(const struct recorded_source *l, uint64_t from, uint64_t to, u
 	VEC_SORT(g.spans, g.nr_spans, by_tid);
 	for (size_t i = 0; i < g.nr && !err; i++)
 		err = emit(&g, l, &g.events[i], fn, arg);
-	fini(&g);
+	map_fini(&g.stacks);
+	free(g.events);
+	free(g.spans);
 	return err;
 }

@@ -207,17 +207,15 @@ static int on_event(void *arg, int cpu, const struct event *e)
 	struct subsecond *s = arg;
 	uint64_t since = e->at - e->off_ns;
 
-	switch (s->metric) {
-	case SUBSECOND_CPU:
+	if (s->metric == SUBSECOND_CPU) {
 		if (e->kind == RING_SAMPLE && has_second(s, e->at / SEC))
 			parts_of(s, e->at / SEC)[e->at % SEC / SUBSECOND_PART_NS]++;
 		return 0;
-	default:
-		if (s->metric == SUBSECOND_D && e->kind == RING_BLOCK && e->in_d)
-			return VEC_PUSH(s->blocks, s->nr_blocks, s->blocks_room,
-					((struct subsecond_block){ since, since + e->blocked_ns }));
-		return on_turn(s, cpu, e);
 	}
+	if (s->metric == SUBSECOND_D && e->kind == RING_BLOCK && e->in_d)
+		return VEC_PUSH(s->blocks, s->nr_blocks, s->blocks_room,
+				((struct subsecond_block){ since, since + e->blocked_ns }));
+	return on_turn(s, cpu, e);
 }
 
 int subsecond_read(struct subsecond *s, const struct source *source, uint64_t until)
