@@ -37,17 +37,13 @@ int heatmap_shape(struct heatmap *h, uint64_t first, int columns, int low, int r
 
 	if (cells > h->cells_room) {
 		free(h->cells);
-		h->cells_room = 0;
 		h->cells = malloc(cells * sizeof(*h->cells));
-		if (h->cells)
-			h->cells_room = cells;
+		h->cells_room = h->cells ? cells : 0;
 	}
 	if ((size_t)columns > h->columns_room) {
 		free(h->at);
-		h->columns_room = 0;
 		h->at = malloc(columns * sizeof(*h->at));
-		if (h->at)
-			h->columns_room = columns;
+		h->columns_room = h->at ? columns : 0;
 	}
 	h->first = first;
 	h->low = low;
@@ -233,10 +229,10 @@ void heatmap_draw_row(const struct heatmap *h, const struct paint *p, int y, int
 		bool cursor = h->cursor.column == h->first + column && h->cursor.row == h->low + row;
 		enum role is = role_of(level);
 
-		if (inside(&range, h->first + column, h->low + row))
-			is = cursor ? ROLE_FOLLOWED : ROLE_SELECTED;
-		else if (cursor)
+		if (cursor)
 			is = ROLE_FOLLOWED;
+		else if (inside(&range, h->first + column, h->low + row))
+			is = ROLE_SELECTED;
 		if (is != role || used > sizeof(run) - 8) {
 			x = paint_text(p, y, x, p->width, role, run);
 			used = 0;
@@ -278,7 +274,7 @@ void heatmap_when(const struct heatmap *h, uint64_t first_ns, uint64_t last_ns, 
 
 void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, int x, uint64_t now_ns)
 {
-	int last = h->columns - 1;
+	int last = h->columns - 1, len;
 	char age[24];
 
 	/* Counted from the right, so that labels stay in place while time moves on. */
@@ -286,12 +282,9 @@ void heatmap_draw_axis(const struct heatmap *h, const struct paint *p, int y, in
 		if (h->at[column].per > 0)
 			paint_text(p, y, x + column, AXIS_STEP, ROLE_DIM,
 				   heatmap_age(now_ns - h->at[column].until_ns, age, sizeof(age)));
-	if (last >= 0) {
-		int len = strlen(heatmap_age(now_ns - h->at[last].until_ns, age, sizeof(age)));
-
-		paint_text(p, y, x + last + len > p->width ? p->width - len : x + last, len, ROLE_DIM, age);
-	}
-	if (last >= 0 && h->cursor.column != newest(h))
+	len = strlen(heatmap_age(now_ns - h->at[last].until_ns, age, sizeof(age)));
+	paint_text(p, y, x + last + len > p->width ? p->width - len : x + last, len, ROLE_DIM, age);
+	if (h->cursor.column != newest(h))
 		paint_text(p, y, x + (int)(h->cursor.column - h->first), 1, ROLE_TITLE, "^");
 }
 
