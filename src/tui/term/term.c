@@ -121,21 +121,13 @@ static void remember_text(const char *s)
 	}
 }
 
-static void remember(const char *capability)
+/* @text: for a terminal that has the capability; NULL: the capability itself. */
+static void remember(const char *capability, const char *text)
 {
 	const char *s = tigetstr(capability);
 
 	if (s && s != (char *)-1)
-		remember_text(s);
-}
-
-/* Adds the sequence that switches mouse reports off: the terminal's description has none for it. */
-static void remember_mouse(void)
-{
-	const char *s = tigetstr("kmous");
-
-	if (s && s != (char *)-1)
-		remember_text("\033[?1006;1000l");
+		remember_text(text ? text : s);
 }
 
 /* Makes curses collect its output: at first it writes at each move of the cursor, until it has left the screen and come back to it
@@ -207,11 +199,11 @@ int term_open(struct sink *output, char *notice, int size)
 	if (open_curses(name))
 		return fail(-ENOTTY, EXIT_STATUS_RUNTIME, "cannot use the terminal");
 	term.open = true;
-	remember_mouse();
-	remember("sgr0");
-	remember("rmkx");
-	remember("cnorm");
-	remember(enter_ca_mode ? "rmcup" : "clear");
+	remember("kmous", "\033[?1006;1000l"); /* no mouse reports: the terminal's description has nothing for that */
+	remember("sgr0", NULL);
+	remember("rmkx", NULL);
+	remember("cnorm", NULL);
+	remember(enter_ca_mode ? "rmcup" : "clear", NULL);
 	typeahead(-1); /* curses must not interrupt a frame to look for keys */
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
@@ -256,7 +248,7 @@ void term_send(void)
 }
 
 /* Restores the terminal; drops pending frames if it does not read them. */
-static void leave(void)
+void term_suspend(void)
 {
 	endwin();
 	term_send();
@@ -274,15 +266,10 @@ void term_close(void)
 		wclear(stdscr);
 		wrefresh(stdscr);
 	}
-	leave();
+	term_suspend();
 	delscreen(term.screen);
 	fclose(term.frames);
 	term.screen = NULL;
-}
-
-void term_suspend(void)
-{
-	leave();
 }
 
 void term_resume(void)
