@@ -129,7 +129,6 @@ static int print_or_run(struct systop *s)
 	if (s->options.output == OUTPUT_CONFIG && *s->notice) /* no screen shows it */
 		complain("%s", s->notice);
 	status = print_asked(&s->options, &s->settings);
-
 	return status < 0 ? run(s) : status;
 }
 

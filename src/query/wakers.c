@@ -10,6 +10,7 @@
 #include "model/wait.h"
 #include "query/source.h"
 #include "query/subject.h"
+#include "util/text.h"
 #include "util/vec.h"
 
 /* Without memory for a waker, it only adds to the count of all. */
@@ -103,49 +104,39 @@ void waker_name(const struct waker *w, const struct tick *t, const struct source
 		size_t size)
 {
 	char what[64], thread[64], irq[40] = "";
-	int len;
 
-	switch (w->context) {
-	case WAKE_CONTEXTS:
+	if (w->context == WAKE_CONTEXTS) {
 		snprintf(buf, size, "waking not seen");
 		return;
-	case WAKE_THREAD:
+	}
+	if (w->context == WAKE_THREAD) {
 		thread_name(w->number, t, source, buf, size);
 		return;
-	default:
-		wake_name(w->context, w->number, what, sizeof(what));
 	}
-	len = strlen(what);
+	wake_name(w->context, w->number, what, sizeof(what));
 	if (w->context == WAKE_IRQ)
 		source->irq_name(source->arg, w->number, irq, sizeof(irq));
-	snprintf(what + len, sizeof(what) - len, "%s%s", *irq ? " " : "", irq);
+	snprintf(buf, size, "%s%s%s", what, *irq ? " " : "", irq);
 	if (w->during) {
 		thread_name(w->during, t, source, thread, sizeof(thread));
-		snprintf(buf, size, "%s, during %s", what, thread);
-	} else {
-		snprintf(buf, size, "%s", what);
+		text_add(buf, size, ", during %s", thread);
 	}
 }
 
 void wakers_text(const struct wakers *w, const struct tick *t, const struct source *source, char *buf,
 		 size_t size)
 {
-	size_t used = 0;
-
-	snprintf(buf, size, "-");
-	if (w->nr && t->timers_unseen) /* the first waker follows on the same line */
-		used = snprintf(buf, size, "(timers not seen) ");
+	/* The first waker follows on the same line. */
+	snprintf(buf, size, !w->nr ? "-" : t->timers_unseen ? "(timers not seen) " : "");
 	for (size_t i = 0; i < w->nr; i++) {
 		char name[160], one[180];
-		int len;
 
 		if (i && w->at[i].count * 200 < w->count) /* this one and all that follow would show as 0% */
 			return;
 		waker_name(&w->at[i], t, source, name, sizeof(name));
-		len = snprintf(one, sizeof(one), "%s%s %.0f%%", i ? "   " : "", name,
-			       100.0 * w->at[i].count / w->count);
-		if (used + len >= size)
+		snprintf(one, sizeof(one), "%s%s %.0f%%", i ? "   " : "", name, 100.0 * w->at[i].count / w->count);
+		if (strlen(buf) + strlen(one) >= size)
 			return;
-		used += snprintf(buf + used, size - used, "%s", one);
+		text_add(buf, size, "%s", one);
 	}
 }
