@@ -20,6 +20,7 @@
 #include "proc/sched_ext.h"
 #include "util/file.h"
 #include "util/online.h"
+#include "util/text.h"
 
 /* Needed to load, attach and read the programs, and kept for CPUs that come online later; and what helpers use. */
 static const struct right {
@@ -80,17 +81,14 @@ const char *check_right(size_t i, bool *is_needed, const char **what, bool *held
 	return r->name;
 }
 
-/* The capabilities held or missing, as "CAP_BPF, CAP_PERFMON"; "none". Returns whether there are any. */
+/* The capabilities held or missing, as "CAP_BPF, CAP_PERFMON". Returns whether there are any. */
 static bool list_caps(bool held, char *buf, size_t size)
 {
-	size_t used = 0;
-
-	snprintf(buf, size, "none");
+	*buf = '\0';
 	for (size_t i = 0; i < NR_NEEDED; i++)
 		if (has_right(&needed[i]) == held)
-			used += snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
-					 needed[i].name);
-	return used;
+			text_add(buf, size, "%s%s", *buf ? ", " : "", needed[i].name);
+	return *buf;
 }
 
 int check_kernel(void)
@@ -150,7 +148,8 @@ int check_rights(void)
 	if (!list_caps(false, missing, sizeof(missing)))
 		return 0;
 	list_caps(true, held, sizeof(held));
-	fail(-EPERM, EXIT_STATUS_PERMISSION, "cannot load BPF programs: missing %s (have: %s)", missing, held);
+	fail(-EPERM, EXIT_STATUS_PERMISSION, "cannot load BPF programs: missing %s (have: %s)", missing,
+	     *held ? held : "none");
 	fail_why("the effective capabilities of this process lack them");
 	return fail_fix("sudo systop");
 }

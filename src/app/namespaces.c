@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "util/fail.h"
+#include "util/text.h"
 
 /* The host's namespaces have fixed inodes (include/linux/proc_ns.h of the kernel). */
 #define CGROUP_OF_HOST 0xEFFFFFFBU
@@ -81,16 +82,14 @@ static pid_t number_on_host(pid_t pid)
 static int check_pid(const pid_t *pids, size_t nr)
 {
 	char numbers[256] = "";
-	size_t used = 0;
 
 	if (is_hosts("pid", PID_OF_HOST))
 		return 0;
-	for (size_t i = 0; i < nr && used < sizeof(numbers); i++) {
+	for (size_t i = 0; i < nr; i++) {
 		pid_t number = number_on_host(pids[i]);
 
 		if (number)
-			used += snprintf(numbers + used, sizeof(numbers) - used, "; -p %d is process %d of the host", pids[i],
-					 number);
+			text_add(numbers, sizeof(numbers), "; -p %d is process %d of the host", pids[i], number);
 	}
 	fail(-ENOTSUP, EXIT_STATUS_KERNEL, "cannot run inside a PID namespace: systop would confuse processes");
 	fail_why("BPF programs see the host's PIDs, system calls those of the namespace%s", numbers);

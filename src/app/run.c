@@ -474,13 +474,12 @@ static void run_loop(struct systop *s, int *signal_number)
 /* Reports losses at the end, as the formats of stacks have no place for them. */
 static void report_loss(const uint64_t loss[LOSS_COUNT])
 {
-	char text[512];
-	size_t len = 0;
+	char text[512] = "";
 
 	for (int i = 0; i < LOSS_REPAIRED; i++)
 		if (loss[i])
-			len += snprintf(text + len, sizeof(text) - len, "%s%" PRIu64 " %s", len ? ", " : "", loss[i], loss_names[i].name);
-	if (len)
+			text_add(text, sizeof(text), "%s%" PRIu64 " %s", *text ? ", " : "", loss[i], loss_names[i].name);
+	if (*text)
 		complain("lost since the start: %s", text);
 }
 

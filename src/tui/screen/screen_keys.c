@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tui/screen/screen_state.h"
+#include "util/text.h"
 
 #define LEAP 10 /* refreshes per step */
 
@@ -86,9 +87,8 @@ static bool is_user_term(const char *word, size_t len)
 static void take_user(struct screen *s)
 {
 	const struct menu_user *u = s->menu.chosen > 0 ? &s->menu.users[s->menu.chosen - 1] : NULL;
-	char text[sizeof(s->filter_text)] = "";
+	char text[sizeof(s->filter_text) + sizeof(u->name) + sizeof(" user=")] = "";
 	struct filter_error error;
-	size_t used = 0;
 
 	if (s->menu.chosen < 0)
 		return;
@@ -96,14 +96,14 @@ static void take_user(struct screen *s)
 	for (const char *at = s->filter_text; *(at += strspn(at, " ")); at += strcspn(at, " ")) {
 		size_t len = strcspn(at, " ");
 
-		if (!is_user_term(at, len) && used < sizeof(text))
-			used += snprintf(text + used, sizeof(text) - used, "%s%.*s", used ? " " : "", (int)len, at);
+		if (!is_user_term(at, len))
+			text_add(text, sizeof(text), "%s%.*s", *text ? " " : "", (int)len, at);
 	}
-	if (u && used < sizeof(text) && strspn(u->name, NAME_CHARACTERS) == strlen(u->name))
-		used += snprintf(text + used, sizeof(text) - used, "%suser=%s", used ? " " : "", u->name);
-	else if (u && used < sizeof(text)) /* the name has characters of the filter's language */
-		used += snprintf(text + used, sizeof(text) - used, "%suser=%u", used ? " " : "", u->uid);
-	if (used >= sizeof(text) || !screen_filter(s, text, &error))
+	if (u && strspn(u->name, NAME_CHARACTERS) == strlen(u->name))
+		text_add(text, sizeof(text), "%suser=%s", *text ? " " : "", u->name);
+	else if (u) /* the name has characters of the filter's language */
+		text_add(text, sizeof(text), "%suser=%u", *text ? " " : "", u->uid);
+	if (strlen(text) >= sizeof(s->filter_text) || !screen_filter(s, text, &error))
 		screen_notice(s, "the filter would be too long: = clears it");
 }
 
