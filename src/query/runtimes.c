@@ -96,7 +96,9 @@ static const struct runtime *of_own_file(const struct calltree_node *n, char *ve
 	return n->symbol && n->symbol->kind == SYMBOL_USER ? runtime_of_file(n->symbol->module, version, size) : NULL;
 }
 
-const struct runtime *runtime_of_node(const struct calltree *f, const struct calltree_node *n, char *version, size_t size)
+/* The runtime of a function: that of the nearest file in its stack, or else in another stack of its process. NULL: none was
+ * met. */
+static const struct runtime *of_node(const struct calltree *f, const struct calltree_node *n, char *version, size_t size)
 {
 	const struct runtime *r = of_own_file(n, version, size);
 
@@ -134,7 +136,7 @@ bool runtime_hint(const struct calltree *f, const struct calltree_node *n, char 
 	if (!n->symbol)
 		return false;
 	if (is_compiled(n->symbol))
-		r = runtime_of_node(f, n, version, sizeof(version));
+		r = of_node(f, n, version, sizeof(version));
 	else if ((r = of_own_file(n, version, sizeof(version))) && (!r->interprets || has_names(f, n->at.tgid)))
 		r = NULL;
 	if (r)

@@ -25,10 +25,6 @@ extern const struct runtime runtimes[]; /* for man page and search; the last one
 /* runtime_of_file - the runtime that a file of this name belongs to, NULL: none. @version: "3.11", "": unknown. */
 const struct runtime *runtime_of_file(const char *file, char *version, size_t size);
 
-/* runtime_of_node - the runtime of a function: that of the nearest file in its stack, or else in another stack of its
- * process. NULL: none was met. */
-const struct runtime *runtime_of_node(const struct calltree *f, const struct calltree_node *n, char *version, size_t size);
-
 /* runtime_hint - whether names are missing at a function because its runtime does not write them; @buf then describes
  * how to make it do so: "Python 3.11: ...". */
 bool runtime_hint(const struct calltree *f, const struct calltree_node *n, char *buf, size_t size);

@@ -242,7 +242,8 @@ void screen_pause(struct screen *s)
 
 /* --- Open views */
 
-const struct row *screen_selected(struct screen *s)
+/* The selected row, NULL: none. */
+static const struct row *selected(struct screen *s)
 {
 	const struct open_view *p = screen_here(s);
 
@@ -284,7 +285,7 @@ bool screen_open(struct screen *s, enum action a, uint64_t now_ns)
 	struct open_view *from = screen_here(s), *p = &s->deeper[s->depth];
 	struct view_context c = screen_context(s, now_ns);
 	struct opening o = { .view = VIEW_COUNT };
-	const struct row *r = screen_selected(s);
+	const struct row *r = selected(s);
 
 	if (a == ACTION_ENTER && from->view->enter && r)
 		a = from->view->enter;
@@ -321,7 +322,7 @@ bool screen_back(struct screen *s)
 
 void screen_go_to(struct screen *s, int to, uint64_t now_ns)
 {
-	const struct row *r = screen_selected(s);
+	const struct row *r = selected(s);
 	int depth = s->depth;
 	struct view_context c;
 	struct open_view *p;

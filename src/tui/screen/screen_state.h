@@ -85,9 +85,6 @@ void screen_update(struct screen *s, uint64_t now_ns);
 bool screen_searching(struct screen *s);
 int screen_places(struct screen *s);
 
-/* screen_selected - the selected row, NULL: none. */
-const struct row *screen_selected(struct screen *s);
-
 /* screen_open - opens what @a opens here: through the view itself, or by the selected row. Returns whether @a can open
  * anything.
  * screen_go_to - switches to another base view, which selects what was selected here. */
