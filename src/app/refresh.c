@@ -37,7 +37,7 @@ int refresh_begin(struct systop *s)
 		.word = o->word,
 		.source = &s->host.source,
 		.user_name = s->host.user_name,
-		.redact = s->sources.redact,
+		.redact = s->redact,
 	};
 	return o->exporter && o->exporter->begin ? o->exporter->begin(&s->export) : 0;
 }

@@ -19,6 +19,7 @@
 #include "app/log.h"
 #include "app/priority.h"
 #include "app/refresh.h"
+#include "app/services.h"
 #include "app/systop.h"
 #include "app/turns.h"
 #include "collect/collect.h"
@@ -185,7 +186,7 @@ enum loop_verdict run_tick(void *arg)
 		return LOOP_FAILED;
 	}
 	memcpy(s->loss, t->loss, sizeof(s->loss));
-	services_note(&s->output, t);
+	services_note(s, t);
 	if (o->output == OUTPUT_SCREEN) {
 		/* Pending keys refer to the rows drawn now, not to those of the new refresh. */
 		verdict = on_input(s);
@@ -306,7 +307,7 @@ static enum loop_verdict on_harvest(void *arg)
 	save_work(s->file);
 	if (run_file_verdict(s) == LOOP_FAILED)
 		return LOOP_FAILED;
-	if (s->tui && config_write_work(&s->sources.config, said, sizeof(said)))
+	if (s->tui && config_write_work(&s->config, said, sizeof(said)))
 		tui_notice(s->tui, "%s", said);
 	if (verdict == LOOP_GO_ON && !s->due && save_wants_tick(s->save) && !options_need(&s->options, EXPORT_TICKS)) {
 		s->ticks--; /* it does not count for -n */

@@ -13,6 +13,7 @@
 
 #include "app/check.h"
 #include "app/crash.h"
+#include "app/systop.h"
 #include "app/turns.h"
 #include "collect/collect.h"
 #include "export/exporter.h"
@@ -29,10 +30,8 @@
 #include "record/window.h"
 #include "save/save.h"
 #include "sym/names.h"
-#include "tui/screen/host.h"
 #include "util/clock.h"
 #include "util/map.h"
-#include "util/sink.h"
 #include "util/text.h"
 
 /* More than any kernel supports. */
@@ -89,26 +88,26 @@ static bool scheduling(pid_t tid, int *policy, int *priority)
 
 static void health(void *arg, struct health *h)
 {
-	const struct services *from = arg;
+	const struct systop *s = arg;
 	struct turns turns = turns_get();
 
-	collect_health(from->collect, h);
+	collect_health(s->collect, h);
 	if (*helper_trouble())
 		health_add(h, "Helpers", "starter", HEALTH_OFF, "%s; no trace is saved, helpers that end are not restarted",
 			   helper_trouble());
 	else
 		health_add(h, "Helpers", "starter", HEALTH_ON, "starts the others");
-	names_health(from->names, h);
-	containers_health(from->containers, h);
-	collect_health_loss(from->collect, h);
+	names_health(s->names, h);
+	containers_health(s->containers, h);
+	collect_health_loss(s->collect, h);
 	health_add(h, "Main loop", "longest turn", HEALTH_FACT, "%.1f ms, in the last seconds; %.1f ms without waits for a CPU",
 		   turns.longest_ns / 1e6, turns.work_ns / 1e6);
-	health_add(h, "Main loop", "screen", from->output->dropped ? HEALTH_DEGRADED : HEALTH_FACT,
-		   "%" PRIu64 " frames dropped: the terminal was not read in time", from->output->dropped);
+	health_add(h, "Main loop", "screen", s->output.dropped ? HEALTH_DEGRADED : HEALTH_FACT,
+		   "%" PRIu64 " frames dropped: the terminal was not read in time", s->output.dropped);
 	check_health(h);
 }
 
-void services_note(const struct sink *output, const struct tick *t)
+void services_note(const struct systop *s, const struct tick *t)
 {
 	char when[32];
 	struct tm tm;
@@ -117,7 +116,7 @@ void services_note(const struct sink *output, const struct tick *t)
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	crash_note("%s: %zu threads, %zu cgroups, %" PRIu64 " lost, %" PRIu64 " frames or refreshes dropped, "
 		   "longest turn %.1f ms, %" PRIu64 " MiB", when, t->nr_active + t->nr_idle, t->nr_cgroups, loss_sum(t->loss),
-		   output->dropped, turns_get().longest_ns / 1e6, t->self.rss_bytes >> 20);
+		   s->output.dropped, turns_get().longest_ns / 1e6, t->self.rss_bytes >> 20);
 }
 
 static bool without_starter(void *arg)
@@ -128,19 +127,19 @@ static bool without_starter(void *arg)
 
 static void write_config(void *arg, const struct settings *s, char *said, size_t size)
 {
-	config_write(&((struct services *)arg)->config, s, said, size);
+	config_write(&((struct systop *)arg)->config, s, said, size);
 }
 
 static uint64_t recorded(void *arg)
 {
-	const struct rings *rings = collect_rings(((struct services *)arg)->collect);
+	const struct rings *rings = collect_rings(((struct systop *)arg)->collect);
 
 	return rings_slots(rings) ? rings_held(rings, clock_ns(CLOCK_BOOTTIME)) : VALUE_NA;
 }
 
 static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t size)
 {
-	const struct services *sources = arg;
+	const struct systop *s = arg;
 	uint64_t held = recorded(arg), now = clock_ns(CLOCK_BOOTTIME), oldest = held < now ? now - held : 0;
 	const struct save_part part = { from > oldest ? from : oldest, until };
 	int err;
@@ -149,7 +148,7 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 		snprintf(said, size, "no longer recorded: the recorder goes back %.0f s", held / 1e9);
 		return;
 	}
-	err = save_start(sources->save, &export_trace, sources->save_path, sources->save_fd, "", until ? &part : NULL);
+	err = save_start(s->save, &export_trace, s->options.save_path, s->options.save_fd, "", until ? &part : NULL);
 	if (!err && until)
 		snprintf(said, size, "saving %.1f s%s: Esc cancels", (until - part.from) / 1e9,
 			 from < oldest ? ", the part still recorded" : "");
@@ -160,14 +159,14 @@ static void save(void *arg, uint64_t from, uint64_t until, char *said, size_t si
 	else if (err == -EOPNOTSUPP)
 		snprintf(said, size, "nothing is recorded: press ! for the reason");
 	else
-		snprintf(said, size, "cannot save: %s", save_why(sources->save));
+		snprintf(said, size, "cannot save: %s", save_why(s->save));
 }
 
 /* Writes samples by their exporter into a file in memory. */
-static int export_samples(const struct exporter *as, struct services *from, const struct sample_set *set, FILE *to)
+static int export_samples(const struct exporter *as, const struct systop *s, const struct sample_set *set, FILE *to)
 {
-	struct export e = { .host = from->host->name, .kernel = from->host->kernel, .scope = from->host->scope,
-			    .source = &from->host->source, .redact = from->redact };
+	struct export e = { .host = s->host.name, .kernel = s->host.kernel, .scope = s->host.scope,
+			    .source = &s->host.source, .redact = s->redact };
 	int err = as->begin(&e), ended;
 
 	if (err)
@@ -179,14 +178,14 @@ static int export_samples(const struct exporter *as, struct services *from, cons
 
 static void save_samples(void *arg, const struct sample_set *set, char *said, size_t size)
 {
-	struct services *from = arg;
+	const struct systop *s = arg;
 	const struct exporter *as = &export_pprof;
 	int fd = memfd_create("systop-export", MFD_CLOEXEC), err;
 	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
 
-	err = save_busy(from->save) ? -EBUSY : !to ? -ENOMEM : export_samples(as, from, set, to);
+	err = save_busy(s->save) ? -EBUSY : !to ? -ENOMEM : export_samples(as, s, set, to);
 	if (!err)
-		err = save_content(from->save, as, from->folder, -1, fd);
+		err = save_content(s->save, as, s->folder, -1, fd);
 	if (to)
 		fclose(to);
 	else if (fd >= 0)
@@ -204,7 +203,7 @@ static void save_samples(void *arg, const struct sample_set *set, char *said, si
 
 static int recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t *since, window_fn *fn, void *fn_arg)
 {
-	const struct collect *c = ((struct services *)arg)->collect;
+	const struct collect *c = ((struct systop *)arg)->collect;
 	const struct rings *rings = collect_rings(c);
 	uint64_t now = clock_ns(CLOCK_BOOTTIME), oldest = now - rings_held(rings, now);
 	int err = window_read(rings, collect_cpus(c), collect_nr_cpus(c), from, to, EVENTS_MOST, since, fn, fn_arg);
@@ -216,12 +215,12 @@ static int recorded_events(void *arg, uint64_t from, uint64_t to, uint64_t *sinc
 
 static int all_stacks(void *arg, collect_stack *fn, void *fn_arg)
 {
-	return collect_stacks(((struct services *)arg)->collect, fn, fn_arg);
+	return collect_stacks(((struct systop *)arg)->collect, fn, fn_arg);
 }
 
 static int samples_at(void *arg, uint64_t at)
 {
-	return collect_samples_at(((struct services *)arg)->collect, at);
+	return collect_samples_at(((struct systop *)arg)->collect, at);
 }
 
 static int recorded_samples(void *arg, const struct tick *any, uint64_t from, uint64_t to, uint64_t *since,
@@ -231,7 +230,7 @@ static int recorded_samples(void *arg, const struct tick *any, uint64_t from, ui
 		.events = recorded_events,
 		.stacks = all_stacks,
 		.arg = arg,
-		.model = ((struct services *)arg)->model,
+		.model = ((struct systop *)arg)->model,
 		.tick = any,
 		.frequency = samples_at,
 	};
@@ -241,55 +240,55 @@ static int recorded_samples(void *arg, const struct tick *any, uint64_t from, ui
 
 static bool cancel_save(void *arg, char *said, size_t size)
 {
-	const struct services *from = arg;
+	const struct systop *s = arg;
 
-	if (!save_busy(from->save))
+	if (!save_busy(s->save))
 		return false;
-	save_cancel(from->save);
-	snprintf(said, size, "%s", save_text(from->save));
+	save_cancel(s->save);
+	snprintf(said, size, "%s", save_text(s->save));
 	return true;
 }
 
 static const struct symbol *symbol(void *arg, uint64_t frame, uint32_t tgid)
 {
-	return names_frame(((struct services *)arg)->names, frame, tgid);
+	return names_frame(((struct systop *)arg)->names, frame, tgid);
 }
 
 static int lack(void *arg, uint64_t frame, uint32_t tgid)
 {
-	return names_lack(((struct services *)arg)->names, frame, tgid);
+	return names_lack(((struct systop *)arg)->names, frame, tgid);
 }
 
 static uint64_t names_generation_now(void *arg)
 {
-	return names_generation(((struct services *)arg)->names);
+	return names_generation(((struct systop *)arg)->names);
 }
 
 static const char *code(void *arg, uint64_t frame)
 {
-	return names_source(((struct services *)arg)->names, frame);
+	return names_source(((struct systop *)arg)->names, frame);
 }
 
 static void build_id(void *arg, uint64_t frame, char *buf, size_t size)
 {
-	names_build_id(((struct services *)arg)->names, frame, buf, size);
+	names_build_id(((struct systop *)arg)->names, frame, buf, size);
 }
 
 static bool place(void *arg, uint64_t frame, struct frame_place *p)
 {
-	return names_place(((struct services *)arg)->names, frame, p);
+	return names_place(((struct systop *)arg)->names, frame, p);
 }
 
 static void irq_name(void *arg, unsigned int irq, char *buf, size_t size)
 {
-	const char *device = collect_irq_device(((struct services *)arg)->collect, irq);
+	const char *device = collect_irq_device(((struct systop *)arg)->collect, irq);
 
 	text_safe(buf, size, device, strlen(device));
 }
 
 static void thread_names(void *arg, const struct map *names)
 {
-	collect_thread_names(((struct services *)arg)->collect, names);
+	collect_thread_names(((struct systop *)arg)->collect, names);
 }
 
 static void thread_name(void *arg, pid_t tid, char *buf, size_t size)
@@ -305,42 +304,42 @@ static void thread_name(void *arg, pid_t tid, char *buf, size_t size)
 
 static const struct topology *topology(void *arg)
 {
-	return topology_read(&((struct services *)arg)->topology);
+	return topology_read(&((struct systop *)arg)->topology);
 }
 
 static uint64_t cpu_hz(void *arg, int cpu)
 {
-	return topology_hz(&((struct services *)arg)->topology, cpu);
+	return topology_hz(&((struct systop *)arg)->topology, cpu);
 }
 
 static void want_sleepers(void *arg)
 {
-	collect_sleepers(((struct services *)arg)->collect);
+	collect_sleepers(((struct systop *)arg)->collect);
 }
 
 static void want_commands(void *arg, const pid_t *tgids, size_t nr)
 {
-	collect_commands_want(((struct services *)arg)->collect, tgids, nr);
+	collect_commands_want(((struct systop *)arg)->collect, tgids, nr);
 }
 
 static void want_memory(void *arg, const pid_t *tgids, size_t nr)
 {
-	collect_memory_want(((struct services *)arg)->collect, tgids, nr);
+	collect_memory_want(((struct systop *)arg)->collect, tgids, nr);
 }
 
 static void freeze_commands(void *arg, bool frozen)
 {
-	model_freeze_cmdlines(((struct services *)arg)->model, frozen);
+	model_freeze_cmdlines(((struct systop *)arg)->model, frozen);
 }
 
 static const struct memory_facts *memory_facts(void *arg, pid_t tgid, const struct cgroup *cgroup)
 {
-	return collect_memory_facts(((struct services *)arg)->collect, tgid, cgroup);
+	return collect_memory_facts(((struct systop *)arg)->collect, tgid, cgroup);
 }
 
 static const char *package(void *arg, uint64_t frame)
 {
-	struct services *s = arg;
+	const struct systop *s = arg;
 	struct frame_place p;
 	const char *name = names_place(s->names, frame, &p) ? collect_package(s->collect, p.path, &p.key) : NULL;
 
@@ -349,20 +348,22 @@ static const char *package(void *arg, uint64_t frame)
 
 static int frequency(void *arg, int hz)
 {
-	return collect_frequency(((struct services *)arg)->collect, hz);
+	return collect_frequency(((struct systop *)arg)->collect, hz);
 }
 
 static int samples(void *arg)
 {
-	struct collect *c = ((struct services *)arg)->collect;
+	struct collect *c = ((struct systop *)arg)->collect;
 
 	return collect_frequency(c, 0) ? collect_samples(c) : 0;
 }
 
-void services_init(struct host *h, struct services *from)
+void services_init(struct systop *s)
 {
+	struct host *h = &s->host;
+
 	h->source = (struct source){
-		.arg = from,
+		.arg = s,
 		.symbol = symbol,
 		.lack = lack,
 		.names_generation = names_generation_now,
@@ -376,7 +377,7 @@ void services_init(struct host *h, struct services *from)
 		.recorded_events = recorded_events,
 		.recorded_samples = recorded_samples,
 	};
-	h->arg = from;
+	h->arg = s;
 	h->want_sleepers = want_sleepers;
 	h->want_commands = want_commands;
 	h->want_memory = want_memory;
@@ -397,5 +398,4 @@ void services_init(struct host *h, struct services *from)
 	h->save = save;
 	h->save_samples = save_samples;
 	h->save_cancel = cancel_save;
-	from->host = h;
 }

@@ -16,6 +16,7 @@
 #include "app/log.h"
 #include "app/namespaces.h"
 #include "app/roles.h"
+#include "app/services.h"
 #include "collect/collect.h"
 #include "collect/samplers.h"
 #include "collect/words.h"
@@ -74,21 +75,11 @@ static int start_names(struct systop *s)
 	};
 
 	s->names = names_new(&o);
-	s->sources = (struct services){
-		.collect = s->collect,
-		.model = s->model,
-		.names = s->names,
-		.containers = s->containers,
-		.save_path = s->options.save_path,
-		.save_fd = s->options.save_fd,
-		.folder = s->folder,
-		.config = { .role = PROCESS_CONFIG },
-		.output = &s->output,
-		.topology = { .sys = TOPOLOGY_SYS },
-	};
+	s->config.role = PROCESS_CONFIG;
+	s->topology.sys = TOPOLOGY_SYS;
 	if (s->options.redact)
-		s->sources.redact = &s->redact;
-	services_init(&s->host, &s->sources);
+		s->redact = &s->redact_key;
+	services_init(s);
 	return s->names ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
 }
 
@@ -106,7 +97,7 @@ static int start_save(struct systop *s)
 			  s->options.nr_users || s->options.command,
 		.version = PACKAGE_VERSION,
 		.argv = s->argv,
-		.redact = s->sources.redact,
+		.redact = s->redact,
 		.arguments = s->options.args,
 		.window_s = s->options.window_s,
 		.folder = s->folder,
@@ -117,7 +108,6 @@ static int start_save(struct systop *s)
 	if (options_need(&s->options, EXPORT_WINDOW))
 		capture_plan_begin(&s->plan);
 	s->save = save_new(&o);
-	s->sources.save = s->save;
 	o.trigger = (struct trigger){ 0 };
 	s->file = save_new(&o);
 	return s->save && s->file ? 0 : fail(-ENOMEM, EXIT_STATUS_RUNTIME, "out of memory");
@@ -279,7 +269,7 @@ int start(struct systop *s)
 	int err;
 
 	err = start_log(&s->options);
-	if (!err && s->options.redact && redact_init(&s->redact))
+	if (!err && s->options.redact && redact_init(&s->redact_key))
 		err = fail(-EIO, EXIT_STATUS_RUNTIME, "no random numbers for --redact");
 	if (next(err, "check the namespaces"))
 		err = namespaces_check(s->options.pids, s->options.nr_pids);
@@ -345,7 +335,7 @@ void stop(struct systop *s)
 {
 	tui_close(s->tui);
 	sink_fini(&s->output);
-	topology_fini(&s->sources.topology);
+	topology_fini(&s->topology);
 	save_free(s->save);
 	save_free(s->file);
 	if (s->content)

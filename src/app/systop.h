@@ -10,13 +10,14 @@
 
 #include "app/belongs.h"
 #include "app/command.h"
+#include "app/config_write.h"
 #include "app/options.h"
-#include "app/services.h"
 #include "app/target.h"
 #include "export/exporter.h"
 #include "export/redact.h"
 #include "loss.h"
 #include "proc/mounts.h"
+#include "proc/topology.h"
 #include "save/capture_plan.h"
 #include "tui/input/settings.h"
 #include "tui/screen/host.h"
@@ -54,13 +55,15 @@ struct systop {
 	bool dying;         /* more threads have died than one turn can read or show */
 	bool due;           /* a refresh waits for one of these */
 	struct host host;
-	struct redact redact;  /* random key of --redact */
+	struct redact redact_key;    /* random */
+	const struct redact *redact; /* for exports; NULL: names as they are */
 	struct export export;  /* of the output that replaces the screen */
-	struct services sources;
+	struct topology_reader topology;
 	struct settings settings;
+	struct config_writer config;
 	const struct theme *theme; /* from the settings */
 	char notice[512];
-	char folder[PATH_MAX]; /* beside the file of -o or -w, see struct services */
+	char folder[PATH_MAX]; /* of files with generated names, ending in "/": beside the file of -o or -w; "": the current one */
 	struct command command;
 	struct target target;
 	char **argv;
