@@ -10,6 +10,7 @@
 #include "app/options_parts.h"
 #include "export/exporter.h"
 #include "save/trigger.h"
+#include "tui/input/settings.h"
 #include "tui/widget/prompt.h"
 #include "util/fail.h"
 #include "util/vec.h"
@@ -19,6 +20,9 @@
 #define FREQUENCY_DEFAULT 99
 #define FREQUENCY_MAX 9999
 #define TABLE_MIB_MAX 64
+#define WAIT_MAX_NS 10000000000ULL
+#define DURATION_MAX_NS (100ULL * 365 * 24 * 3600 * 1000000000) /* a hundred years: clocks do not overflow */
+#define MAX_MEM_LEAST (1U << 20)
 
 bool options_need(const struct options *o, unsigned int needs)
 {
@@ -157,19 +161,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return options_set_number("--on-limit", arg, 1, TRIGGER_LIMIT_MAX, "expected a number from 1 to 1000",
 					  &o->trigger_limit);
 	case KEY_WAIT_MIN:
-		return options_set_wait_min(o, arg);
+		return options_set_duration("--wait-min", arg, WAIT_LEAST_NS, WAIT_MAX_NS, "expected a time from 10us to 10s",
+					    &o->wait_ns);
 	case KEY_MAX_CPU:
 		return options_set_max_cpu(o, arg);
 	case KEY_MAX_MEM:
-		return options_set_max_mem(o, arg);
+		return options_set_size("--max-mem", arg, MAX_MEM_LEAST, "expected a size such as 100M or 1G, at least 1M",
+					&o->max_memory);
 	case KEY_AT:
 		if (schedule_parse(arg, &o->at))
 			return options_bad_value("--at", arg, "expected @HH:MM:SS, +SEC or /SEC, such as @14:30:00 or /60");
 		return 0;
 	case KEY_DURATION:
-		return options_set_duration(o, arg);
+		return options_set_duration("--duration", arg, DELAY_MIN_NS, DURATION_MAX_NS,
+					    "expected 0.1 seconds or more: 10, 500ms, 5m or 2h", &o->duration_ns);
 	case KEY_WINDOW_MEM:
-		return options_set_window_mem(o, arg);
+		return options_set_size("--window-mem", arg, 1, "expected a size such as 512K, 64M or 1G", &o->window_bytes);
 	case 'n':
 		return options_set_iterations(o, arg);
 	case KEY_ALL:

@@ -50,18 +50,17 @@ void options_words(const struct exporter *e, char *buf, size_t size);
 /* options_bad_value - fail() with the reason @expected, such as "expected bash, zsh or fish"; returns EINVAL.
  * options_check_file - whether @arg can be a file: a word that looks like an option is a file that was forgotten.
  * All others check the value of an option and store it: options_add_numbers() adds numbers that commas separate,
- * options_set_number() stores one from @least to @most. They return 0, EINVAL after fail(), or ENOMEM. */
+ * options_set_number(), options_set_duration() and options_set_size() store one from @least to @most. They return 0, EINVAL
+ * after fail(), or ENOMEM. */
 int options_bad_value(const char *option, const char *value, const char *expected);
 int options_check_file(const char *option, const char *arg);
 int options_clash(const char *one, const char *other); /* the same for two mutually exclusive options */
 int options_add_numbers(const char *option, const char *arg, const char *expected, pid_t **list, size_t *nr, size_t *room);
 int options_set_number(const char *option, const char *arg, long least, long most, const char *expected, unsigned int *to);
-int options_set_duration(struct options *o, const char *arg);
+int options_set_duration(const char *option, const char *arg, uint64_t least, uint64_t most, const char *expected, uint64_t *to);
+int options_set_size(const char *option, const char *arg, uint64_t least, const char *expected, uint64_t *to);
 int options_set_output_file(struct options *o, const char *arg);
 int options_set_log(struct options *o, const char *arg, bool verbose);
-int options_set_wait_min(struct options *o, const char *arg);
-int options_set_window_mem(struct options *o, const char *arg);
-int options_set_max_mem(struct options *o, const char *arg);
 int options_set_max_cpu(struct options *o, const char *arg);
 int options_set_clock(struct options *o, const char *arg);
 int options_set_exporter(struct options *o, const struct exporter *e, const char *arg);

@@ -21,10 +21,6 @@
 #include "util/text.h"
 #include "util/vec.h"
 
-/* A hundred years: clocks do not overflow. */
-#define DURATION_MAX_NS (100ULL * 365 * 24 * 3600 * 1000000000)
-#define MAX_MEM_LEAST (1U << 20)
-
 int options_bad_value(const char *option, const char *value, const char *expected)
 {
 	char safe[128];
@@ -72,11 +68,9 @@ int options_set_number(const char *option, const char *arg, long least, long mos
 	return 0;
 }
 
-int options_set_duration(struct options *o, const char *arg)
+int options_set_duration(const char *option, const char *arg, uint64_t least, uint64_t most, const char *expected, uint64_t *to)
 {
-	if (parse_duration(arg, DELAY_MIN_NS, DURATION_MAX_NS, &o->duration_ns))
-		return options_bad_value("--duration", arg, "expected 0.1 seconds or more: 10, 500ms, 5m or 2h");
-	return 0;
+	return parse_duration(arg, least, most, to) ? options_bad_value(option, arg, expected) : 0;
 }
 
 int options_check_file(const char *option, const char *arg)
@@ -104,13 +98,6 @@ int options_set_log(struct options *o, const char *arg, bool verbose)
 	return 0;
 }
 
-int options_set_wait_min(struct options *o, const char *arg)
-{
-	if (parse_duration(arg, WAIT_LEAST_NS, 10000000000ULL, &o->wait_ns))
-		return options_bad_value("--wait-min", arg, "expected a time from 10us to 10s");
-	return 0;
-}
-
 /* A size with suffix K, M or G. Returns 0 or -EINVAL. */
 static int parse_size(const char *arg, uint64_t *bytes)
 {
@@ -130,18 +117,9 @@ static int parse_size(const char *arg, uint64_t *bytes)
 	return 0;
 }
 
-int options_set_window_mem(struct options *o, const char *arg)
+int options_set_size(const char *option, const char *arg, uint64_t least, const char *expected, uint64_t *to)
 {
-	if (parse_size(arg, &o->window_bytes) || !o->window_bytes)
-		return options_bad_value("--window-mem", arg, "expected a size such as 512K, 64M or 1G");
-	return 0;
-}
-
-int options_set_max_mem(struct options *o, const char *arg)
-{
-	if (parse_size(arg, &o->max_memory) || o->max_memory < MAX_MEM_LEAST)
-		return options_bad_value("--max-mem", arg, "expected a size such as 100M or 1G, at least 1M");
-	return 0;
+	return parse_size(arg, to) || *to < least ? options_bad_value(option, arg, expected) : 0;
 }
 
 /* A number with at most one decimal point; a % may follow. */
@@ -227,9 +205,10 @@ int options_add_setting(struct options *o, const char *option, const char *secti
 
 int options_set_delay(struct options *o, const char *arg)
 {
-	if (parse_duration(arg, DELAY_MIN_NS, DELAY_MAX_NS, &o->interval_ns))
-		return options_bad_value("-d", arg, "expected seconds from 0.1 to 60: 2, 0.5 or 500ms");
-	return options_add_setting(o, "-d", "view", "delay", arg);
+	int err = options_set_duration("-d", arg, DELAY_MIN_NS, DELAY_MAX_NS, "expected seconds from 0.1 to 60: 2, 0.5 or 500ms",
+				       &o->interval_ns);
+
+	return err ? err : options_add_setting(o, "-d", "view", "delay", arg);
 }
 
 int options_set_sort(struct options *o, const char *arg)
