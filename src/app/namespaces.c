@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "util/fail.h"
+#include "util/file.h"
 #include "util/text.h"
 
 /* The host's namespaces have fixed inodes (include/linux/proc_ns.h of the kernel). */
@@ -44,11 +45,9 @@ bool namespaces_cgroup(void)
 /* Whether @process, a number of the host, has the number @pid in our namespace. */
 static bool is_called(const char *process, pid_t pid)
 {
-	char path[300], line[512], *last = NULL;
-	FILE *f;
+	char line[512], *last = NULL;
+	FILE *f = file_open("/proc/%s/status", process);
 
-	snprintf(path, sizeof(path), "/proc/%s/status", process);
-	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		if (strncmp(line, "NSpid:", 6))
 			continue;
