@@ -123,17 +123,14 @@ size_t text_safe(char *out, size_t size, const char *in, size_t len)
 static size_t next(const char *s, int *cells)
 {
 	uint32_t c;
-	size_t n = decode(s, strnlen(s, 4), &c);
+	size_t n;
 
-	if (*s >= ' ' && *s < 0x7f) { /* most text; wcwidth() is slow */
-		*cells = 1;
+	*cells = 1;
+	if (*s >= ' ' && *s < 0x7f) /* most text; the rest is slow */
 		return 1;
-	}
-
-	if (!n) {
-		*cells = 1;
+	n = decode(s, strnlen(s, 4), &c);
+	if (!n)
 		return 1;
-	}
 	*cells = wcwidth(c);
 	if (*cells < 0) /* not in the locale's tables */
 		*cells = 1;

@@ -117,7 +117,7 @@ int paint_text(const struct paint *p, int y, int x, int width, enum role role, c
 		char one[8] = "";
 		int bytes = char_bytes(text), cells;
 
-		if (strnlen(text, bytes) < (size_t)bytes) /* the text was cut off within a character */
+		if (bytes > 1 && strnlen(text, bytes) < (size_t)bytes) /* the text was cut off within a character */
 			break;
 		memcpy(one, text, bytes);
 		cells = *text >= ' ' && *text < 0x7f ? 1 : text_width(one); /* most text is ASCII */
