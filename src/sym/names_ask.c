@@ -13,6 +13,7 @@
 /* The kernel's and JIT compilers' symbols grow while in use: they are read again for missing names, at most this
  * often. Only the new part of a JIT's file is read, but all of the kernel's. */
 #define AGAIN_KERNEL_NS 2000000000ULL
+#define AGAIN_DOUBLINGS 5 /* of that time, while new places lack names: with net.core.bpf_jit_harden BPF programs have none */
 #define AGAIN_BPF_NS 10000000000ULL /* new places in BPF programs are met all the time */
 #define AGAIN_TRAMPOLINE_NS 300000000000ULL /* without a new program: attaching an old one can make a trampoline */
 #define AGAIN_JIT_NS 400000000ULL
@@ -91,7 +92,7 @@ static void want_asked(struct names *n, struct file *f)
 static uint64_t again_ns(const struct names *n, const struct file *f)
 {
 	if (f == &n->kernel)
-		return AGAIN_KERNEL_NS;
+		return AGAIN_KERNEL_NS << n->kernel_in_vain;
 	return AGAIN_JIT_NS * (f->missing ? 1 + n->nr_missing / MISSING_OFTEN : 1);
 }
 
@@ -116,7 +117,11 @@ static void look_at_bpf(struct names *n)
 /* Requests names again that were missing when a growing table was last read. */
 static void want_unknown(struct names *n, struct file *f)
 {
-	if (!f->nr_unknown || f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + again_ns(n, f))
+	if (f->state != FILE_READY || clock_ns(CLOCK_MONOTONIC) < f->read_ns + again_ns(n, f))
+		return;
+	if (f == &n->kernel)
+		n->kernel_in_vain = f->nr_unknown ? n->kernel_in_vain + (n->kernel_in_vain < AGAIN_DOUBLINGS) : 0;
+	if (!f->nr_unknown)
 		return;
 	file_want_unnamed(n, f);
 	f->state = f == &n->kernel ? FILE_OPEN : FILE_NEW;

@@ -138,6 +138,7 @@ struct names {
 	uint16_t jit_look; /* raised when the names of JIT compilers' code are to be looked up again, */
 	uint64_t jit_look_at; /* and when that is next */
 	uint16_t kernel_reads; /* times that the kernel's symbols were to be read: modules and BPF programs come and go */
+	uint16_t kernel_in_vain; /* how often they were read again in a row, each time for new places without names; limited */
 	uint32_t kernel_program; /* names_options.newest_program() when they were last to be read */
 	uint64_t bpf_look_at; /* when to look whether it has changed */
 	uint64_t bpf_met;  /* the last place in a BPF program that was met after they were read; 0: none */

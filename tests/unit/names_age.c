@@ -240,10 +240,38 @@ static void names_age_bpf_loaded(void **state)
 	free_frames(n);
 }
 
+/* The kernel has code without names: its symbols are read again for new places in it, and ever more rarely, until there are none. */
+static void names_age_kernel_in_vain(void **state)
+{
+	struct names *n = *state;
+
+	n->kernel.state = FILE_OPEN;
+	names_frame(n, FRAME_KERNEL, 0);
+	for (unsigned int i = 0; i < 9; i++) {
+		uint64_t again = (2 * S) << (i < 5 ? i : 5);
+
+		ask_next(n);
+		assert_int_equal(n->kernel.state, FILE_READING);
+		n->kernel.state = FILE_READY;
+		n->kernel.read_ns = now;
+		names_frame(n, FRAME_KERNEL | (0x100 + i), 0);
+		n->kernel.nr_wanted = 0;
+		names_learn(n, &n->kernel, FRAME_KERNEL | (0x100 + i), NAME_NONE, "");
+		now += again - 1;
+		ask_next(n);
+		assert_int_equal(n->kernel.state, FILE_READY);
+		now++;
+	}
+	n->kernel.nr_unknown = 0;
+	ask_next(n);
+	assert_int_equal(n->kernel_in_vain, 0);
+	free_frames(n);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(names_age_##name, set_up, tear_down)
 
 int main(void)
 {
 	RUN_TESTS(CASE(replaced), CASE(shown_by_two_frames), CASE(back_in_time), CASE(one_comes_and_goes),
-		  CASE(bpf_programs), CASE(bpf_loaded), CASE(made_up));
+		  CASE(bpf_programs), CASE(bpf_loaded), CASE(kernel_in_vain), CASE(made_up));
 }
