@@ -386,7 +386,7 @@ static void files_close(struct collect *c)
 }
 
 static const struct collector_program files_programs[] = {
-	{ .name = "newest_program", .what = "whether BPF programs were loaded since the kernel's symbols were read" },
+	{ .name = "newest_program", .attempt = 1, .what = "whether BPF programs were loaded since the kernel's symbols were read" },
 	{ 0 }
 };
 
