@@ -143,7 +143,9 @@ def shows(kind, frames):
 
 
 def chains(kind):
-    return reaches(99.9, [load_path("chains"), kind, SECONDS])
+    # A sample in the trampoline itself, which has no unwind information, is cut: 0.01 %, but up to 0.23 % in guests of qemu.
+    least = 99.5 if GUEST and kind == "trampoline" else 99.9
+    return reaches(least, [load_path("chains"), kind, SECONDS])
 
 
 def shell(least, script):
