@@ -15,9 +15,12 @@
 const volatile bool preempt_rt;
 const volatile __u32 irq_named = IRQ_NAMED;
 
+/* The line of the CPUs' timers, where they have no vector of their own (arm64). Fixed at load. */
+const volatile __u32 timer_line = IRQ_NO_LINE;
+
 struct irq_lines_map irq_lines SEC(".maps");
 
-static __always_inline int enter_hard(__u32 wake_source, __u32 source)
+static __always_inline int enter_hard(__u32 wake_source, __u32 source, bool timer)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
@@ -28,7 +31,7 @@ static __always_inline int enter_hard(__u32 wake_source, __u32 source)
 	now = clock_now(c);
 	c->hardirq = wake_source;
 	irq_enter(c, now, source);
-	if (source == IRQ_LOC) {
+	if (timer) {
 		c->timer_at = now;
 		tick_seen(c, cpu, now, IRQ_GAP_NS);
 	}
@@ -43,7 +46,7 @@ static __noinline int files_enter(struct task_struct *t, struct cpu_slot *c)
 	return 0;
 }
 
-static __always_inline int leave_hard(__u32 source)
+static __always_inline int leave_hard(__u32 source, bool timer)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_slot *c = bpf_map_lookup_elem(&cpus, &cpu);
@@ -53,9 +56,9 @@ static __always_inline int leave_hard(__u32 source)
 		return 0;
 	c->hardirq = 0;
 	irq_leave(c, cpu, clock_now(c), source, t->pid, true);
-	if (source == IRQ_LOC)
+	if (timer)
 		steal_see(c, t);
-	if (source == IRQ_LOC && samples_wait && c->files_met)
+	if (timer && samples_wait && c->files_met)
 		files_enter(t, c);
 	return 0;
 }
@@ -63,13 +66,15 @@ static __always_inline int leave_hard(__u32 source)
 SEC("?tp_btf/irq_handler_exit")
 int BPF_PROG(irq_handler_exit, int irq)
 {
-	return leave_hard(irq_line(irq));
+	return leave_hard(irq_line(irq), (__u32)irq == timer_line);
 }
 
 SEC("?tp_btf/irq_handler_entry")
 int BPF_PROG(irq_handler_entry, int irq)
 {
-	return enter_hard(WAKE_SOURCE(WAKE_IRQ, irq), irq_line(irq));
+	bool timer = (__u32)irq == timer_line;
+
+	return enter_hard(timer ? WAKE_SOURCE(WAKE_TIMER, 0) : WAKE_SOURCE(WAKE_IRQ, irq), irq_line(irq), timer);
 }
 
 /* The CPU's own vectors: tracepoint name, source, and context of wakeups in it. */
@@ -77,12 +82,12 @@ int BPF_PROG(irq_handler_entry, int irq)
 	SEC("?tp_btf/" #name "_exit")                             \
 	int BPF_PROG(name##_exit)                                 \
 	{                                                         \
-		return leave_hard(source);                        \
+		return leave_hard(source, (source) == IRQ_LOC);   \
 	}                                                         \
 	SEC("?tp_btf/" #name "_entry")                            \
 	int BPF_PROG(name##_entry)                                \
 	{                                                         \
-		return enter_hard(WAKE_SOURCE(wake, 0), source);  \
+		return enter_hard(WAKE_SOURCE(wake, 0), source, (source) == IRQ_LOC); \
 	}
 
 VECTOR(local_timer, IRQ_LOC, WAKE_TIMER)

@@ -25,6 +25,7 @@ enum irq_index {
 
 /* Line numbers that have a source of their own; higher ones share the last. */
 #define IRQ_LINES_MAX 16384
+#define IRQ_NO_LINE (~0U)
 
 #define IRQ_HIST_SLOTS 22
 #define IRQ_HIST_SHIFT 7 /* the first slot ends at 256 ns, each further one is twice as long */

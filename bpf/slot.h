@@ -289,6 +289,7 @@ struct shared {
 	__u32 tables_off;    /* the unwinder's tables do not work here: frame pointers are used */
 	__u32 steal_known;    /* stolen time is known: the kernel reports it, or there is no hypervisor */
 	__u32 sched_ext;     /* set by user space: a scheduler of BPF programs has threads now */
+	__u32 sampler_seen;  /* the sampler's own interrupt is seen like any other, as a timer's or as a line: no NMI */
 	__u32 peek_slot;     /* slot whose user stack is being read, see blocked.bpf.c; 0: none */
 	__u32 sampler_gap_ns; /* a busy CPU without a sample for this long has a gap, if a timer drives the sampler */
 	__u64 block_price_ns; /* set by user space: 1 s / stacks of D states allowed per second and CPU, see block_price() */

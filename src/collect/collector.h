@@ -144,9 +144,11 @@ struct collector {
 	void (*loss)(const struct collect *c, uint64_t loss[LOSS_COUNT]);
 	void (*cost)(const struct collect *c, struct self_cost *cost);
 
-	/* health - adds its lines. deaf - why a running program sees no events here; NULL: it works. */
+	/* health - adds its lines. deaf - why a running program sees no events here; NULL: it works. elsewhere - which other program
+	 * sees the events of one that the kernel does not have; NULL: none. */
 	void (*health)(const struct collect *c, struct health *h);
 	const char *(*deaf)(const struct collect *c, const char *program);
+	const char *(*elsewhere)(const struct collect *c, const char *program);
 };
 
 extern const struct collector *const collectors[COLLECTOR_COUNT];

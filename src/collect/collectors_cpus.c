@@ -10,6 +10,7 @@
 #include "collect/collect_internal.h"
 #include "collect/collectors.h"
 #include "collect/cpus.h"
+#include "collect/irq_lines.h"
 #include "collect/irqs.h"
 #include "collect/maxima.h"
 #include "collect/slots.h"
@@ -30,9 +31,21 @@ static bool is_realtime(void)
 	return !uname(&uts) && strstr(uts.version, "PREEMPT_RT");
 }
 
+/* The line of the CPUs' timers, or IRQ_NO_LINE: on x86 they have a vector of their own. */
+static uint32_t timer_line(void)
+{
+	static const char *const handlers[] = { "arch_timer", "riscv-timer" };
+	long line = -1;
+
+	for (size_t i = 0; line < 0 && i < sizeof(handlers) / sizeof(handlers[0]); i++)
+		line = irq_lines_find("/proc/interrupts", handlers[i]);
+	return line < 0 ? IRQ_NO_LINE : (uint32_t)line;
+}
+
 static void irqs_configure(struct systop *skel, struct load *l)
 {
 	(void)l;
+	skel->rodata->timer_line = timer_line();
 	skel->rodata->preempt_rt = is_realtime();
 	skel->rodata->irq_named = maxima()->irq_lines;
 }
@@ -66,10 +79,15 @@ static void irqs_row_capture(struct collect *c)
 	irqs_capture(c->irqs);
 }
 
+static bool timers_are_line(const struct collect *c)
+{
+	return c->skel->rodata->timer_line != IRQ_NO_LINE;
+}
+
 /* Whether a program watches the timers of the CPUs. */
 static bool timers_watched(const struct collect *c)
 {
-	return bpf_program__autoload(c->skel->progs.local_timer_entry);
+	return bpf_program__autoload(timers_are_line(c) ? c->skel->progs.irq_handler_entry : c->skel->progs.local_timer_entry);
 }
 
 /* Whether timer interrupts come without being seen by the program. */
@@ -97,6 +115,17 @@ static const char *irqs_deaf(const struct collect *c, const char *program)
 	       "they interrupted, which is shown as waker";
 }
 
+static const char *irqs_elsewhere(const struct collect *c, const char *program)
+{
+	if (!bpf_program__autoload(c->skel->progs.irq_handler_entry))
+		return NULL;
+	if (!strcmp(program, "local_timer_entry") && timers_are_line(c))
+		return "timers of CPUs: their interrupts are a line here, see irq_handler_entry";
+	if (!strcmp(program, "reschedule_entry") && irqs_ipis_are_lines())
+		return "interrupts from other CPUs: they are lines here, see irq_handler_entry";
+	return NULL;
+}
+
 static const struct collector_program irqs_programs[] = {
 	{ .name = "softirq_entry", .what = "softirqs: their time, and the threads they wake",
 	  .without = "no such tracepoint: a bystander is shown as waker" },
@@ -118,6 +147,7 @@ const struct collector collector_irqs = {
 	.capture = irqs_row_capture,
 	.tick = irqs_row_tick,
 	.deaf = irqs_deaf,
+	.elsewhere = irqs_elsewhere,
 };
 
 /* --- The time of each CPU */

@@ -12,6 +12,7 @@
 #include "collect/collectors.h"
 #include "collect/files.h"
 #include "collect/health.h"
+#include "collect/irq_lines.h"
 #include "collect/maxima.h"
 #include "collect/probe.h"
 #include "collect/samplers.h"
@@ -43,6 +44,17 @@ static unsigned int window_s(const struct collect *c)
 
 /* --- Samplers */
 
+/* Whether the interrupts of hardware counters are a line, of which an entry and an exit are reported: not on x86. */
+static bool counters_have_line(void)
+{
+	static const char *const handlers[] = { "arm-pmu", "riscv-pmu" };
+
+	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++)
+		if (irq_lines_find("/proc/interrupts", handlers[i]) >= 0)
+			return true;
+	return false;
+}
+
 /* Opened after all programs are attached, so that attaching is not sampled. */
 static int samplers_attach(struct collect *c)
 {
@@ -55,6 +67,7 @@ static int samplers_attach(struct collect *c)
 		return -ENOMEM;
 	c->shared->sampler_gap_ns = samplers_gap(c->samplers);
 	c->shared->sampler_timer = !samplers_cycles(c->samplers);
+	c->shared->sampler_seen = c->shared->sampler_timer || counters_have_line();
 	for (int cpu = 0; cpu < c->nr_cpus; cpu++)
 		c->cpus_memory[cpu].tickless = samplers_tickless(c->samplers, cpu);
 	samplers_entry(c->samplers, &from, &to);

@@ -3,6 +3,7 @@
 
 #include <bpf/libbpf.h>
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "collect/budget.h"
 #include "collect/collector.h"
@@ -18,8 +19,12 @@ static void health_program(struct health *h, const struct collect *c, const stru
 {
 	const struct bpf_program *p = bpf_object__find_program_by_name(object, program->name);
 	const char *deaf = row->deaf ? row->deaf(c, program->name) : NULL;
+	bool runs = p && bpf_program__autoload(p);
+	const char *elsewhere = !runs && row->elsewhere ? row->elsewhere(c, program->name) : NULL;
 
-	if (!p || !bpf_program__autoload(p))
+	if (!runs && elsewhere)
+		health_add(h, "Probes", program->name, HEALTH_ON, "%s", elsewhere);
+	else if (!runs)
 		health_add(h, "Probes", program->name, HEALTH_OFF, "%s", program->without ? program->without : "");
 	else if (deaf)
 		health_add(h, "Probes", program->name, HEALTH_DEGRADED, "%s", deaf);

@@ -77,6 +77,19 @@ int irq_lines_read(const char *path, struct irq_line **lines)
 	return err ? err : (int)nr;
 }
 
+long irq_lines_find(const char *path, const char *device)
+{
+	struct irq_line *lines;
+	int nr = irq_lines_read(path, &lines);
+	long number = -1;
+
+	for (int i = 0; i < nr && number < 0; i++)
+		if (!strcmp(lines[i].device, device))
+			number = lines[i].number;
+	free(lines);
+	return number;
+}
+
 void irq_lines_device(const char *name, char device[64])
 {
 	size_t head = strcspn(name, "@"), digits = 0;

@@ -16,6 +16,9 @@ struct irq_line {
 /* irq_lines_read - reads all of them into @lines, which the caller frees. Returns their number, or -errno. */
 int irq_lines_read(const char *path, struct irq_line **lines);
 
+/* irq_lines_find - the number of the first line of a device, -1: there is none. */
+long irq_lines_find(const char *path, const char *device);
+
 /* irq_lines_device - the device of a line's queue: "nvme0q12" is "nvme0q*", "mlx5_comp3@pci:0000:3b:00.0" is
  * "mlx5_comp*@pci:0000:3b:00.0". */
 void irq_lines_device(const char *name, char device[64]);

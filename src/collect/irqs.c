@@ -25,6 +25,10 @@
  * after HISTORY_TICKS: then no past refresh and no trace shows the old lines by the new name. */
 #define AGE_NS 600000000000ULL
 
+/* Where interrupts from other CPUs are lines, those have the lowest numbers. */
+#define IPI_LINES 32
+#define IPI_NAME 16
+
 /* Shown values of all CPUs. */
 struct shown {
 	uint64_t count, ns;
@@ -99,6 +103,35 @@ static void name_source(struct irqs *q, uint32_t source, uint32_t number, uint32
 	snprintf(s->device, sizeof(s->device), "%s", device);
 }
 
+/* Reads the handlers of a line. Returns their length, 0: it has none, or is gone. */
+static size_t read_handlers(int line, char handlers[256])
+{
+	file_line(handlers, 256, "/sys/kernel/irq/%d/actions", line);
+	return strlen(handlers);
+}
+
+/* Whether the line is of interrupts from other CPUs (arm64). @name: as in /proc/interrupts, "IPI0" */
+static bool is_ipi(uint32_t line, char name[IPI_NAME])
+{
+	char handlers[256], number[8];
+
+	if (line >= IPI_LINES || read_handlers(line, handlers) != 3 || strcmp(handlers, "IPI"))
+		return false;
+	file_line(number, sizeof(number), "/sys/kernel/irq/%u/hwirq", line);
+	snprintf(name, IPI_NAME, "IPI%s", number);
+	return true;
+}
+
+bool irqs_ipis_are_lines(void)
+{
+	char name[IPI_NAME];
+	uint32_t line = 0;
+
+	while (line < IPI_LINES && !is_ipi(line, name))
+		line++;
+	return line < IPI_LINES;
+}
+
 /* A line was seen for the first time; its driver may be new. */
 static void name_lines(struct irqs *q)
 {
@@ -113,11 +146,12 @@ static void name_lines(struct irqs *q)
 			name_source(q, source, lines[i].number, 0, lines[i].device);
 	}
 	free(lines);
-	for (uint32_t i = 0; i < IRQ_LINES_MAX; i++) { /* lines that are gone again */
+	for (uint32_t i = 0; i < IRQ_LINES_MAX; i++) { /* those of other CPUs, and lines that are gone again */
 		uint64_t source = q->mem.lines[i];
+		char ipi[IPI_NAME] = "";
 
 		if (source >= IRQ_LINES && source < others && !q->named[source])
-			name_source(q, source, i, 0, "");
+			name_source(q, source, i, 0, is_ipi(i, ipi) ? ipi : "");
 	}
 	if (!q->named[others])
 		name_source(q, others, IRQ_LINES_MAX + others, 0, "");
@@ -270,7 +304,7 @@ bool irqs_timers_unseen(const struct irqs *q, uint64_t busy_ns)
 	if (busy_ns < TIMERS_DUE_NS)
 		return false;
 	for (int cpu = 0; cpu < q->mem.nr_cpus; cpu++)
-		if (q->mem.areas[cpu] && q->mem.areas[cpu]->irqs[IRQ_LOC].count)
+		if (q->mem.cpus[cpu].timer_at)
 			return false;
 	for (uint32_t i = IRQ_LINES; irqs_have(q, i); i++)
 		if (!strncmp(q->sources[i].device, "timer", 5))
@@ -278,22 +312,17 @@ bool irqs_timers_unseen(const struct irqs *q, uint64_t busy_ns)
 	return true;
 }
 
-/* Reads the handlers of a line. Returns their length, 0: it has none, or is gone. */
-static size_t read_handlers(int line, char handlers[256])
-{
-	file_line(handlers, 256, "/sys/kernel/irq/%d/actions", line);
-	return strlen(handlers);
-}
-
 /* Whether a source is one line, whose last handler is now another device's. */
 static bool has_other_device(const struct irqs *q, uint32_t source)
 {
 	const struct irq_source *s = &q->sources[source];
 	size_t known = strlen(s->device), nr;
-	char handlers[256];
+	char handlers[256], ipi[IPI_NAME];
 
 	if (q->numbers[source] >= IRQ_LINES_MAX || strchr(s->name, '+'))
 		return false;
+	if (is_ipi(q->numbers[source], ipi))
+		return strcmp(s->device, ipi);
 	nr = read_handlers(q->numbers[source], handlers);
 	return nr && (nr < known || strcmp(handlers + nr - known, s->device) ||
 		      (nr > known && !strchr(", ", handlers[nr - known - 1])));

@@ -42,6 +42,9 @@ void irqs_capture(struct irqs *q);
  * -errno. */
 int irqs_tick(struct irqs *q, struct model *model);
 
+/* irqs_ipis_are_lines - whether interrupts from other CPUs are lines here (arm64), rather than vectors of their own. */
+bool irqs_ipis_are_lines(void);
+
 /*
  * irqs_timers_unseen - whether no timer interrupt was seen so far, although CPUs with a timer were busy for @busy_ns.
  * This is the case under Hyper-V, whose own vectors have no tracepoints. Elsewhere (Xen) the timer is a line, which is

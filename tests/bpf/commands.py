@@ -319,7 +319,7 @@ def arguments():
         assert b"s3cretargument" not in exported(*record)
         trace = exported(*record, "--args")
         assert b"s3cretargument" in trace and b"\x1a\x02.." in trace, "it is cut, or without a mark"
-        assert f"systop -d 0.5 -c {GROUP} -w ".encode() in trace, "systop's own are not there"
+        assert f" -d 0.5 -c {GROUP} -w ".encode() in trace, "systop's own are not there"
     # The same for a command that systop itself starts.
     for args, shown in ((), False), (("--args",), True):
         trace = exported("-w", "FILE", "--duration", "1", *args, "--", "sleep", "2.0471")

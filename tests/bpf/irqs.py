@@ -35,11 +35,22 @@ def interrupts():
     return counts
 
 
+def word(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def ipis():
+    """{line: as /proc/interrupts lists it, "IPI0"} of interrupts from other CPUs, where they are lines."""
+    of = {line: f"/sys/kernel/irq/{line}" for line in os.listdir("/sys/kernel/irq")}
+    return {line: "IPI" + word(f"{path}/hwirq") for line, path in of.items() if word(f"{path}/actions") == "IPI"}
+
+
 def devices():
     """{line: its last handler} of /proc/interrupts."""
     with open("/proc/interrupts", encoding="utf-8") as file:
         rows = [line.split() for line in file]
-    return {words[0][:-1]: words[-1] for words in rows if words[0][:-1].isdigit()}
+    return {words[0][:-1]: words[-1] for words in rows if words[0][:-1].isdigit()} | ipis()
 
 
 class Echo:
@@ -154,7 +165,8 @@ def compare_all(read, kind, names, load):
     assert not in_softirqs or any(stacks["stacks_ns"] for stacks in in_softirqs), in_softirqs
     found = {}
     for name in names:
-        ours = sum(i["count"] for t in lines for i in t["irqs"] if i["name"] == name and i["kind"] == kind)
+        ours = sum(i["count"] for t in lines for i in t["irqs"]
+                   if i["kind"] == kind and name == (i["device"] if i["device"].startswith("IPI") else i["name"]))
         found[name] = (end_before[name] - after[name], ours, end_after[name] - before[name])
     return found
 
@@ -189,6 +201,14 @@ def vectors():
     known = interrupts()
     found, text = exact(interrupts, "vector", [name for name in ("LOC", "RES", "CAL", "IWI") if name in known], Echo)
     assert found["LOC"][1] > 0, found
+    return text
+
+
+def lines_of_cpus():
+    """The CPU's timer, and interrupts from other CPUs, where they are lines (arm64)."""
+    timer, = [line for line, handler in devices().items() if handler in ("arch_timer", "riscv-timer")]
+    found, text = exact(interrupts, "hard", [timer, *ipis().values()], Echo)
+    assert found[timer][1] > 0 and sum(found[name][1] for name in ipis().values()) > 0, found
     return text
 
 
@@ -239,7 +259,7 @@ def main():
     if os.uname().machine == "x86_64":
         tap.case("so are the CPU's own vectors", vectors)
     else:
-        tap.skip("so are the CPU's own vectors", "no tracepoints for them on this architecture")
+        tap.case("so are the CPU's timer and interrupts from others", lines_of_cpus)
     if os.path.exists("/dev/vda") or DISK and os.path.exists("/dev/nvme0n1"):
         tap.case("a disk's interrupts", disk)
     else:

@@ -11,6 +11,7 @@
 #include "collect/collect_internal.h"
 #include "collect/cpus.h"
 #include "collect/health.h"
+#include "collect/irq_lines.h"
 #include "model/health.h"
 #include "ticks.h"
 
@@ -107,7 +108,7 @@ TEST(irqs, no_timer_on_a_busy_cpu)
 	assert_false(unseen()); /* it may be almost idle */
 	ran(3 * SEC);
 	assert_true(unseen());
-	areas[0]->irqs[IRQ_LOC].count = 1;
+	slots[0].timer_at = 1;
 	assert_false(unseen());
 }
 
@@ -208,6 +209,39 @@ TEST(irqs, health)
 	systop__destroy(skel);
 }
 
+/* The line of a device, not of one whose name begins or ends like it. */
+TEST(irqs, line_of_a_device)
+{
+	assert_int_equal(irq_lines_find(path, "timer0"), 48);
+	assert_int_equal(irq_lines_find(path, "timer"), -1);
+	assert_int_equal(irq_lines_find(path, "timers"), -1);
+	assert_int_equal(irq_lines_find("/nowhere", "timer0"), -1);
+}
+
+/* Where timers are a line, another program sees them. */
+TEST(irqs, health_of_timers_that_are_a_line)
+{
+	struct systop *skel = systop__open();
+	struct collect c = { .skel = skel, .irqs = irqs, .cpus = cpus };
+
+	assert_non_null(skel);
+	bpf_program__set_autoload(skel->progs.local_timer_entry, false);
+	bpf_program__set_autoload(skel->progs.irq_handler_entry, true);
+	for (int line = 0; line < 2; line++) {
+		struct health h = { 0 };
+		const struct health_line *l;
+
+		skel->rodata->timer_line = line ? 48 : IRQ_NO_LINE;
+		health_programs(&h, &c, skel->obj);
+		l = line_of(&h, "local_timer_entry");
+		assert_non_null(l);
+		assert_int_equal(l->verdict, line ? HEALTH_ON : HEALTH_OFF);
+		assert_int_equal(!!strstr(l->text, "a line here"), line);
+		health_fini(&h);
+	}
+	systop__destroy(skel);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -217,6 +251,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(irqs_what_comes_after_the_instant, open_all, close_all),
 		cmocka_unit_test_setup_teardown(irqs_gaps_are_not_known_without_timers, open_all, close_all),
 		cmocka_unit_test_setup_teardown(irqs_health, open_all, close_all),
+		cmocka_unit_test_setup_teardown(irqs_line_of_a_device, open_all, close_all),
+		cmocka_unit_test_setup_teardown(irqs_health_of_timers_that_are_a_line, open_all, close_all),
 	};
 
 	return cmocka_run_group_tests(cases, NULL, NULL);
