@@ -24,7 +24,8 @@ struct frames {
 };
 
 struct unwind {
-	__u64 pc, sp, bp, bx, di; /* di: only of the innermost frame */
+	__u64 pc, sp, bp, bx, di; /* di: only of the innermost frame. arm64: bx is the link register */
+	__u64 address_bits; /* arm64: those of an address; the others of a return address can hold its signature */
 	__u64 hash;
 	__u64 mm_root;      /* of the maple tree */
 	__u64 vdso;

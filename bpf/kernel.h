@@ -135,6 +135,7 @@ struct mm_struct {
 	struct maple_tree mm_mt; /* since 6.1: d4af56c5c7c6 */
 	unsigned long start_stack;
 	unsigned long arg_start, arg_end;
+	unsigned long task_size;
 	mm_context_t context;
 };
 

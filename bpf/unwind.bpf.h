@@ -32,6 +32,7 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 	u->pc = regs->user_regs.pc;
 	u->sp = regs->user_regs.sp;
 	u->bp = regs->user_regs.regs[29];
+	u->bx = regs->user_regs.regs[30];
 	return !(regs->user_regs.pstate & 0x10);
 #else
 	return false;
@@ -46,6 +47,7 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 #define SIGNAL_SP 160
 #define SIGNAL_PC 168
 #define SIGNAL_END 176
+#define LINK_REGISTER false
 
 /* What follows the call in the trampolines by which Python shows its functions (-X perf): add $8,%rsp; ret. They have
  * neither a table nor a frame pointer. */
@@ -54,6 +56,12 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 #define TRAMPOLINE_FRAME 16
 #define TRAMPOLINES true
 #else
+#define SIGNAL_FP 544
+#define SIGNAL_BX 552
+#define SIGNAL_SP 560
+#define SIGNAL_PC 568
+#define SIGNAL_END 576
+#define LINK_REGISTER true
 #define TRAMPOLINES false
 #endif
 
@@ -103,6 +111,30 @@ static __always_inline __u64 unwind_saved(const struct unwind *u, __u8 saved, __
 	}
 }
 
+/*
+ * The same where calls put the return address in a register: functions that call others save it and the frame pointer as a pair,
+ * anywhere in their frames. The innermost one need not, nor need it have a frame.
+ */
+static __always_inline int unwind_link_places(struct unwind *u, bool anywhere)
+{
+	__u64 from;
+
+	if (u->rule.bx == CFI_LOST || (u->rule.bx == CFI_SAME && !u->leaf)) {
+		u->end = STACK_NO_RULE;
+		return UNWIND_END;
+	}
+	if ((u->cfa < u->sp + !u->leaf && !anywhere) || u->cfa & 7) {
+		u->end = STACK_TRUNCATED;
+		return UNWIND_END;
+	}
+	u->fp_at = unwind_saved(u, u->rule.fp, u->rule.fp_offset);
+	u->bx_at = unwind_saved(u, u->rule.bx, u->rule.bx_offset);
+	if (!u->bx_at)
+		return UNWIND_HERE;
+	from = u->fp_at == u->bx_at - 8 ? u->fp_at : u->bx_at;
+	return unwind_want(u, from, from + 16);
+}
+
 /* Requests the places to be read for a caller whose CFA is known: enum unwind_next. @anywhere: the caller may have another
  * stack: runtimes switch stacks, and keep the old one's place on the new one. */
 static __always_inline int unwind_places(struct unwind *u, bool anywhere)
@@ -110,6 +142,8 @@ static __always_inline int unwind_places(struct unwind *u, bool anywhere)
 	__u64 from = u->cfa - 8 * UNWIND_SAVED;
 	int next;
 
+	if (LINK_REGISTER)
+		return unwind_link_places(u, anywhere);
 	if ((u->cfa <= u->sp && !anywhere) || u->cfa & 7) {
 		u->end = STACK_TRUNCATED;
 		return UNWIND_END;
@@ -135,6 +169,10 @@ static __always_inline int unwind_by_fp(struct unwind *u, bool may_end)
 	__u64 bp = u->bp;
 
 	u->rule = (struct cfi_rule){ .kind = CFI_FP, .offset = 16, .fp = CFI_AT_CFA, .fp_offset = -16, .more = !may_end };
+	if (LINK_REGISTER) {
+		u->rule.bx = CFI_AT_CFA;
+		u->rule.bx_offset = -8;
+	}
 	if (!bp) {
 		u->end = may_end ? STACK_COMPLETE : STACK_TRUNCATED;
 		return UNWIND_END;
@@ -197,12 +235,10 @@ static __always_inline int unwind_rule(struct unwind *u)
 	case CFI_DEREF_FP:
 		u->deref_at = (u->rule.kind == CFI_DEREF_SP ? u->sp : u->bp) + u->rule.offset;
 		return UNWIND_DEREF;
-#if defined(__TARGET_ARCH_x86)
 	case CFI_SIGNAL:
 		u->fp_at = u->sp + SIGNAL_FP;
 		u->bx_at = u->sp + SIGNAL_BX;
 		return unwind_want(u, u->sp + SIGNAL_FP, u->sp + SIGNAL_END);
-#endif
 	case CFI_STOP:
 		u->end = STACK_COMPLETE;
 		return UNWIND_END;
@@ -277,15 +313,16 @@ __weak __noinline int unwind_note(__u32 context)
 /* Steps to the caller: everything has been read. */
 static __always_inline void unwind_up(struct unwind *u)
 {
-#if defined(__TARGET_ARCH_x86)
 	if (u->rule.kind == CFI_SIGNAL) {
 		u->pc = unwind_word(u, u->sp + SIGNAL_PC);
 		u->sp = unwind_word(u, u->sp + SIGNAL_SP);
 		u->leaf = 1; /* the signal interrupted it there */
 		return;
 	}
-#endif
-	u->pc = u->rule.kind == CFI_RA_DI ? u->di : unwind_word(u, u->cfa - 8);
+	if (LINK_REGISTER)
+		u->pc = u->bx & u->address_bits;
+	else
+		u->pc = u->rule.kind == CFI_RA_DI ? u->di : unwind_word(u, u->cfa - 8);
 	u->sp = u->cfa;
 	u->leaf = 0;
 }
@@ -399,6 +436,8 @@ static __always_inline bool unwind_start(struct unwind *u, struct task_struct *t
 	if (!unwind_begin(u, t))
 		return false;
 	u->mm_root = (__u64)mm->mm_mt.ma_root;
+	if (LINK_REGISTER)
+		u->address_bits = mm->task_size - 1; /* the size is a power of two there */
 	u->vdso = bpf_core_field_exists(mm->context.vdso) ? (__u64)mm->context.vdso : 0;
 	u->tgid = t->tgid;
 	u->in_exec = BPF_CORE_READ_BITFIELD(t, in_execve);

@@ -40,7 +40,7 @@ enum cfi_saved {
 /* Equal rules are kept once for all files. */
 struct cfi_rule {
 	__u8 kind;       /* enum cfi_kind */
-	__u8 fp, bx;     /* enum cfi_saved, of the frame pointer and of RBX */
+	__u8 fp, bx;     /* enum cfi_saved, of the frame pointer and of RBX; on arm64 of the link register */
 	__u8 spare;
 	__s32 offset;
 	__s32 more;

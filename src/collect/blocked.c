@@ -352,15 +352,16 @@ static const struct stack *stack_from(struct blocked *b, const uint64_t *frames,
 	return model_stack(b->o.model, &e, frames);
 }
 
-/* Plans the next reading of a thread whose stack was cut. */
-static void read_later(struct blocked *b, uint32_t index)
+/* Plans the next reading of a thread whose stack was cut (@cut), or found callers by frame pointers for lack of a table: functions
+ * without one are missing then. Half of the room is kept for cut ones, as a JIT compiler's code never gets a table. */
+static void read_later(struct blocked *b, uint32_t index, bool cut)
 {
 	struct known *k = &b->known[index];
 
 	k->reads++;
-	if (k->reads < TRIES_MAX && b->nr_again < ASK_MAX) {
+	if (cut && k->reads < TRIES_MAX && b->nr_again < ASK_MAX) {
 		b->again[b->nr_again++] = index;
-	} else if (k->reads < READS_MAX && b->nr_cut < ASK_MAX) {
+	} else if (k->reads < READS_MAX && b->nr_cut < (cut ? ASK_MAX : ASK_MAX / 2)) {
 		k->waits_for_tables = true;
 		b->cut[b->nr_cut++] = index;
 	}
@@ -378,8 +379,8 @@ static void take(struct blocked *b, const struct peek_answer *a)
 	}
 	if (k->since != r->since || !k->block->life)
 		return; /* the block is over */
-	if (r->nr_user && r->user_end != STACK_COMPLETE)
-		read_later(b, r->slot);
+	if (r->nr_user && (r->user_end != STACK_COMPLETE || r->user_flags & STACK_BY_FP))
+		read_later(b, r->slot, r->user_end != STACK_COMPLETE);
 	model_block_stacks(k->block,
 			   stack_from(b, a->frames, r->nr_user, r->tgid, r->user_end, r->user_flags),
 			   stack_from(b, a->frames + r->nr_user, r->nr_kernel, 0,

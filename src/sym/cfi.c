@@ -20,6 +20,13 @@
 #define PADDING_MAX 16
 
 const struct cfi_machine cfi_x86_64 = { .elf = EM_X86_64, .sp = 7, .fp = 6, .ra = 16, .bx = 3, .arg = 5 };
+const struct cfi_machine cfi_aarch64 = { .elf = EM_AARCH64, .sp = 31, .fp = 29, .ra = 30, .bx = 30, .arg = -1 };
+
+#if defined(__aarch64__)
+static const struct cfi_machine *const native = &cfi_aarch64;
+#else
+static const struct cfi_machine *const native = &cfi_x86_64;
+#endif
 
 /* --- Sections */
 
@@ -207,7 +214,8 @@ static uint32_t entry_of(const struct elf_file *f, const struct elf_segments *se
 	return 0;
 }
 
-/* Go's functions have no entries in .eh_frame, which a Go program has only for its C functions. */
+/* Go's functions have no entries in .eh_frame, which a Go program has only for its C functions. Their table is read for
+ * x86_64 only: on arm64 they keep frame pointers, which are followed. */
 static int parse_file(const struct elf_file *f, struct cfi_table *t)
 {
 	struct cfi_section s = { .bytes = (const uint8_t *)"", .size = 0 };
@@ -219,19 +227,19 @@ static int parse_file(const struct elf_file *f, struct cfi_table *t)
 	GElf_Shdr sh;
 	int err;
 
-	if (!gelf_getehdr(f->elf, &head) || !elf_file_is_64(f) || head.e_machine != cfi_x86_64.elf)
+	if (!gelf_getehdr(f->elf, &head) || !elf_file_is_64(f) || head.e_machine != native->elf)
 		return -ENOEXEC;
 	elf_segments_read(f, &segments);
-	err = gopcsp_open(&go, f, &segments);
+	err = native == &cfi_x86_64 ? gopcsp_open(&go, f, &segments) : 0;
 	if (err) /* C's functions are read nevertheless */
 		gopcsp_close(&go);
 	if (err != -ENOMEM && (find_section(f, &sh) || find_in_segments(f, &sh)))
 		err = elf_section_read(f, &sh, &bytes);
 	if (bytes)
 		s = (struct cfi_section){ bytes, sh.sh_size, sh.sh_addr };
-	cfi_stubs_find(f, &stubs);
+	cfi_stubs_find(f, native, &stubs);
 	if (!err)
-		err = parse(t, &s, &(struct sources){ &segments, &cfi_x86_64, &go, &stubs, entry_of(f, &segments, head.e_entry) });
+		err = parse(t, &s, &(struct sources){ &segments, native, &go, &stubs, entry_of(f, &segments, head.e_entry) });
 	gopcsp_close(&go);
 	free(bytes);
 	return err;

@@ -35,11 +35,12 @@ struct cfi_section {
 struct cfi_machine {
 	uint16_t elf;            /* e_machine */
 	uint8_t sp, fp, ra;
-	int16_t bx;              /* -1: none */
+	int16_t bx;              /* one more, see cfi_rule; where calls put the return address in a register (arm64), that one, and
+				  * equal to ra */
 	int16_t arg;             /* register of a function's first argument; -1: not followed */
 };
 
-extern const struct cfi_machine cfi_x86_64;
+extern const struct cfi_machine cfi_x86_64, cfi_aarch64;
 
 /*
  * cfi_parse - makes the table of an .eh_frame section. The bytes may be arbitrary: every read is checked.
@@ -50,7 +51,7 @@ extern const struct cfi_machine cfi_x86_64;
 int cfi_parse(struct cfi_table *t, const struct cfi_section *s, const struct elf_segments *segments,
 	      const struct cfi_machine *m);
 
-/* cfi_read - the same for an open ELF file, with Go's functions (sym/gopcsp.h). Returns 0 or -errno; -ENOENT: it has
+/* cfi_read - the same for an open ELF file of this machine, with Go's functions (sym/gopcsp.h). Returns 0 or -errno; -ENOENT: it has
  * neither, -EFBIG: the file is shorter than it claims. */
 int cfi_read(int fd, struct cfi_table *t);
 

@@ -35,6 +35,9 @@ static bool read_augmentation(struct reader *r, const char *text, struct cie *c)
 		case 'S':
 			c->signal = true;
 			break;
+		case 'B': /* arm64: with which key return addresses are signed, */
+		case 'G': /* and that the function tags its memory */
+			break;
 		default:
 			return false;
 		}

@@ -41,10 +41,16 @@ static inline void set(uint64_t *word, uint64_t bits, uint64_t value)
 	*word = (*word & ~bits) | value;
 }
 
+/* Whether a call puts the return address in a register, the one that BX stands for here. */
+static inline bool has_link(const struct cie *c)
+{
+	return c->bx == c->ra;
+}
+
 /* The bits of `saved` for a register: none if it is not followed. */
 static inline uint64_t bits_of(const struct cie *c, uint64_t reg)
 {
-	return reg == c->fp ? FP_BITS : reg == c->bx ? BX_BITS : reg == c->ra ? RA_BITS : 0;
+	return reg == c->fp ? FP_BITS : (reg == c->bx ? BX_BITS : 0) | (reg == c->ra ? RA_BITS : 0);
 }
 
 static inline uint64_t narrow_32(int64_t v)
@@ -106,7 +112,7 @@ static inline void set_cfa_kind(struct cfi_state *s, enum cfi_kind kind, int64_t
 /* Sets the register of the CFA, and keeps its offset. */
 static inline void set_cfa_register(const struct cie *c, struct cfi_state *s, uint64_t reg)
 {
-	set_cfa_kind(s, reg == c->sp ? CFI_SP : reg == c->fp ? CFI_FP : reg == c->bx ? CFI_BX : CFI_BAD, 0);
+	set_cfa_kind(s, reg == c->sp ? CFI_SP : reg == c->fp ? CFI_FP : reg == c->bx && !has_link(c) ? CFI_BX : CFI_BAD, 0);
 }
 
 struct cfi_state cfi_state_of(enum cfi_kind kind, int64_t offset, bool fp)
@@ -122,6 +128,14 @@ struct cfi_state cfi_state_of(enum cfi_kind kind, int64_t offset, bool fp)
 	return s;
 }
 
+struct cfi_state cfi_state_of_link(int64_t offset)
+{
+	struct cfi_state s = cfi_state_of(CFI_SP, offset, false);
+
+	s.saved |= (uint64_t)CFI_AT_CFA << BX | narrow_16(-8) << BX_OFFSET;
+	return s;
+}
+
 struct cfi_state cfi_state_of_plt(int64_t pushed)
 {
 	struct cfi_state s = cfi_state_of(CFI_PLT, 8, false);
@@ -130,10 +144,13 @@ struct cfi_state cfi_state_of_plt(int64_t pushed)
 	return s;
 }
 
-/* Whether the rule is that of the kernel's signal frame, which has the stack pointer at SIGNAL_CFA. Runtimes (OCaml, stacks of
- * coroutines) mark code of their own as signal frames, too: it has ordinary rules. */
+/* Whether the rule is that of the kernel's signal frame, which has the stack pointer at SIGNAL_CFA or, on arm64, a pair of the
+ * registers at the frame pointer. Runtimes (OCaml, stacks of coroutines) mark code of their own as signal frames, too: it has
+ * ordinary rules. */
 static bool is_signal_frame(const struct cfi_rule *r)
 {
+	if (r->kind == CFI_FP)
+		return !r->offset && r->fp == CFI_AT_CFA && !r->fp_offset && r->bx == CFI_AT_CFA && r->bx_offset == 8;
 	return r->kind == CFI_DEREF_SP && r->offset == SIGNAL_CFA && !r->more;
 }
 
@@ -317,6 +334,10 @@ static __attribute__((noinline)) struct cfi_state run_rare(const struct cfi_func
 		set_place(c, &s, read_uleb(r), CFI_LOST, 0);
 		read_block(r);
 		break;
+	case DW_CFA_AARCH64_negate_ra_state: /* the return address is signed from here on, or no longer */
+		if (!has_link(c))
+			*advance = -1;
+		break;
 	case DW_CFA_GNU_args_size:
 		read_uleb(r);
 		break;
@@ -438,7 +459,7 @@ bool cfi_start(struct cie *c, struct reader instructions)
 	struct cfi_state s = { 0 };
 
 	set_cfa_kind(&s, CFI_BAD, 0);
-	s.saved |= (uint64_t)(RA_ELSEWHERE | (c->signal ? SIGNAL : 0)) << ODD;
+	s.saved |= (uint64_t)((has_link(c) ? 0 : RA_ELSEWHERE) | (c->signal ? SIGNAL : 0)) << ODD;
 	c->initial = s; /* these instructions can restore it, too */
 	while (instructions.at < instructions.end)
 		if (run_one(&f, c, &s, &states, &instructions, 0))

@@ -41,6 +41,10 @@ int cfi_run(const struct cfi_function *f, struct cfi_rows *rows);
  * of a signal frame (CFI_SIGNAL). */
 struct cfi_state cfi_state_of(enum cfi_kind kind, int64_t offset, bool fp);
 
+/* cfi_state_of_link - the state in which the CFA is @offset above the stack pointer, and the return address, which a call puts in
+ * a register, is next to it. */
+struct cfi_state cfi_state_of_link(int64_t offset);
+
 /* cfi_state_of_plt - the state in an entry of .plt: from its byte @pushed, one more word is on the stack. */
 struct cfi_state cfi_state_of_plt(int64_t pushed);
 

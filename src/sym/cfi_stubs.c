@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "sym/cfi.h"
 #include "sym/cfi_run.h"
 #include "sym/elf_file.h"
 
@@ -12,6 +13,9 @@
 
 /* Size of pushq GOT+8(%rip), with which the way to the resolver begins. */
 #define PUSH_BYTES 6
+
+/* Size of the way to the resolver on arm64. */
+#define LINK_HEAD_BYTES 32
 
 /* The beginnings of an entry of .plt, by linker and its options. */
 static const struct kind {
@@ -52,6 +56,21 @@ static bool read_lazy(const struct elf_file *f, struct cfi_stub *stub)
 	return false;
 }
 
+/* The same for arm64, where entries push nothing. */
+static bool read_link(const struct elf_file *f, struct cfi_stub *stub)
+{
+	static const uint8_t push[] = { 0xf0, 0x7b, 0xbf, 0xa9 }; /* stp x16, x30, [sp, #-16]! */
+	uint8_t code[2 * sizeof(push)]; /* the first instruction may be bti c */
+
+	stub->head = LINK_HEAD_BYTES;
+	if (stub->to - stub->from < LINK_HEAD_BYTES || !elf_file_read(f, code, sizeof(code), stub->from))
+		return false;
+	for (size_t at = 0; at < sizeof(code) && !stub->pushes_link; at += sizeof(push))
+		if (!memcmp(code + at, push, sizeof(push)))
+			stub->pushes_link = at + sizeof(push);
+	return stub->pushes_link;
+}
+
 static bool is_at_once(const struct elf_file *f, const GElf_Shdr *sh)
 {
 	return elf_section_is(f, sh, ".plt.sec") || elf_section_is(f, sh, ".plt.got") || elf_section_is(f, sh, ".iplt");
@@ -66,7 +85,14 @@ static void insert(struct cfi_stubs *s, const struct cfi_stub *stub)
 	s->at[at] = *stub;
 }
 
-void cfi_stubs_find(const struct elf_file *f, struct cfi_stubs *s)
+static bool is_known(const struct elf_file *f, const struct cfi_machine *m, const GElf_Shdr *sh, struct cfi_stub *stub)
+{
+	if (m == &cfi_aarch64)
+		return elf_section_is(f, sh, ".plt") && read_link(f, stub);
+	return is_at_once(f, sh) || (elf_section_is(f, sh, ".plt") && sh->sh_addr % ENTRY_BYTES == 0 && read_lazy(f, stub));
+}
+
+void cfi_stubs_find(const struct elf_file *f, const struct cfi_machine *m, struct cfi_stubs *s)
 {
 	GElf_Shdr sh;
 
@@ -76,15 +102,26 @@ void cfi_stubs_find(const struct elf_file *f, struct cfi_stubs *s)
 		if (sh.sh_type != SHT_PROGBITS || !(sh.sh_flags & SHF_EXECINSTR) || !sh.sh_size || sh.sh_size > UINT32_MAX ||
 		    sh.sh_offset > UINT32_MAX - sh.sh_size)
 			continue;
-		if (is_at_once(f, &sh) || (elf_section_is(f, &sh, ".plt") && sh.sh_addr % ENTRY_BYTES == 0 && read_lazy(f, &stub)))
+		if (is_known(f, m, &sh, &stub))
 			insert(s, &stub);
 	}
+}
+
+static int add_link(const struct cfi_stub *s, struct cfi_rows *rows)
+{
+	int err = cfi_rows_add(rows, s->from, cfi_state_of(CFI_SP, 0, false));
+
+	if (!err)
+		err = cfi_rows_add(rows, s->from + s->pushes_link, cfi_state_of_link(16));
+	return err ? err : cfi_rows_add(rows, s->from + s->head, cfi_state_of(CFI_SP, 0, false));
 }
 
 int cfi_stubs_add(const struct cfi_stub *s, struct cfi_rows *rows)
 {
 	int err = 0;
 
+	if (s->pushes_link)
+		return add_link(s, rows);
 	if (s->head && !s->pushes)
 		err = cfi_rows_add_gap(rows, s->from);
 	if (s->pushes)

@@ -17,13 +17,22 @@
 #include "sym/cfi.h"
 #include "sym/elf_file.h"
 
+/* What the files of this machine are read for. */
+#if defined(__aarch64__)
+#define MACHINE cfi_aarch64
+#define LINKER "/lib/ld-linux-aarch64.so.1"
+#else
+#define MACHINE cfi_x86_64
+#define LINKER "/lib64/ld-linux-x86-64.so.2"
+#endif
+
 static struct {
 	uint64_t files, rows, bad, mismatches, broken;
 	uint64_t refused; /* by libdw */
 } seen;
 
 /* Converts libdw's rule for a register to the unwinder's terms. */
-static void oracle_register(Dwarf_Frame *f, int reg, uint8_t *saved, int16_t *offset)
+static void oracle_register(Dwarf_Frame *f, int reg, uint8_t *saved, int64_t *offset)
 {
 	Dwarf_Op memory[3], *ops;
 	size_t nr;
@@ -40,7 +49,7 @@ static void oracle_register(Dwarf_Frame *f, int reg, uint8_t *saved, int16_t *of
 	} else if (nr == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst) {
 		*saved = CFI_AT_CFA;
 		*offset = ops[1].number;
-	} else if (nr == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_breg6) {
+	} else if (nr == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_breg0 + MACHINE.fp) {
 		*saved = CFI_AT_FP; /* an expression begins with the CFA on the stack */
 		*offset = ops[1].number;
 	}
@@ -58,11 +67,12 @@ static bool oracle_cfa(Dwarf_Frame *f, struct cfi_rule *rule)
 	if (nr == 1 && (ops[0].atom == DW_OP_bregx || (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31))) {
 		int reg = ops[0].atom == DW_OP_bregx ? (int)ops[0].number : ops[0].atom - DW_OP_breg0;
 
-		rule->kind = reg == 7 ? CFI_SP : reg == 6 ? CFI_FP : reg == 3 ? CFI_BX : CFI_BAD;
+		rule->kind = reg == MACHINE.sp ? CFI_SP : reg == MACHINE.fp ? CFI_FP
+			     : reg == MACHINE.bx && MACHINE.bx != MACHINE.ra ? CFI_BX : CFI_BAD;
 		rule->offset = ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number;
-	} else if (nr >= 2 && nr <= 3 && (ops[0].atom == DW_OP_breg6 || ops[0].atom == DW_OP_breg7) &&
+	} else if (nr >= 2 && nr <= 3 && (ops[0].atom == DW_OP_breg0 + MACHINE.fp || ops[0].atom == DW_OP_breg0 + MACHINE.sp) &&
 		   ops[1].atom == DW_OP_deref && (nr == 2 || ops[2].atom == DW_OP_plus_uconst)) {
-		rule->kind = ops[0].atom == DW_OP_breg6 ? CFI_DEREF_FP : CFI_DEREF_SP;
+		rule->kind = ops[0].atom == DW_OP_breg0 + MACHINE.fp ? CFI_DEREF_FP : CFI_DEREF_SP;
 		rule->offset = ops[0].number;
 		rule->more = nr == 3 ? ops[2].number : 0;
 	} else if (nr == 9 && ops[0].atom == DW_OP_breg7 && ops[1].atom == DW_OP_breg16 && ops[5].atom == DW_OP_ge) {
@@ -77,29 +87,35 @@ static struct cfi_rule oracle(Dwarf_Frame *f)
 {
 	struct cfi_rule rule = { .kind = CFI_BAD };
 	Dwarf_Op memory[3], *ops;
+	int64_t fp_offset, bx_offset;
 	bool signal;
 	size_t nr;
 	int ra = dwarf_frame_info(f, NULL, NULL, &signal);
 
 	oracle_cfa(f, &rule);
-	if (signal && rule.kind == CFI_DEREF_SP && rule.offset == 160)
+	if (signal && ((rule.kind == CFI_DEREF_SP && rule.offset == 160) || (rule.kind == CFI_FP && !rule.offset)))
 		return (struct cfi_rule){ .kind = CFI_SIGNAL };
 	if (ra < 0 || dwarf_frame_register(f, ra, memory, &ops, &nr))
 		return (struct cfi_rule){ .kind = CFI_BAD };
 	if (!nr && ops) /* undefined, in libdw's form */
 		return (struct cfi_rule){ .kind = CFI_STOP };
+	oracle_register(f, MACHINE.fp, &rule.fp, &fp_offset);
+	oracle_register(f, MACHINE.bx, &rule.bx, &bx_offset);
+	if (fp_offset != (int16_t)fp_offset) /* too far for a rule */
+		return (struct cfi_rule){ .kind = CFI_BAD };
+	rule.bx = bx_offset == (int16_t)bx_offset ? rule.bx : CFI_LOST;
+	rule.fp_offset = fp_offset;
+	rule.bx_offset = rule.bx == CFI_LOST ? 0 : bx_offset;
+	if (MACHINE.bx == MACHINE.ra)
+		return rule.kind == CFI_BAD ? (struct cfi_rule){ .kind = CFI_BAD } : rule;
 	if (nr == 1 && (ops[0].atom == DW_OP_reg5 || (ops[0].atom == DW_OP_regx && ops[0].number == 5)) &&
 	    rule.kind == CFI_SP) {
 		rule.kind = CFI_RA_DI;
-		oracle_register(f, 6, &rule.fp, &rule.fp_offset);
-		oracle_register(f, 3, &rule.bx, &rule.bx_offset);
 		return rule;
 	}
 	if (nr != 2 || ops[0].atom != DW_OP_call_frame_cfa || ops[1].atom != DW_OP_plus_uconst ||
 	    (int64_t)ops[1].number != -8)
 		return (struct cfi_rule){ .kind = CFI_BAD };
-	oracle_register(f, 6, &rule.fp, &rule.fp_offset);
-	oracle_register(f, 3, &rule.bx, &rule.bx_offset);
 	return rule.kind == CFI_BAD ? (struct cfi_rule){ .kind = CFI_BAD } : rule;
 }
 
@@ -139,7 +155,19 @@ static void compare_row(const char *path, Dwarf_CFI *cfi, uint64_t address, cons
 	}
 }
 
-static void compare(const char *path, Dwarf_CFI *cfi, const struct cfi_table *t, const struct elf_segments *s, uint64_t entry)
+/* Whether systop added the rows there by itself: arm64's linkers describe no stubs. */
+static bool is_stub(const struct elf_file *f, uint64_t address)
+{
+	GElf_Shdr sh;
+
+	for (size_t i = 1; MACHINE.bx == MACHINE.ra && i < f->nr_sections && elf_section_at(f, i, &sh); i++)
+		if (elf_section_is(f, &sh, ".plt") && address - sh.sh_addr < sh.sh_size)
+			return true;
+	return false;
+}
+
+static void compare(const char *path, const struct elf_file *f, Dwarf_CFI *cfi, const struct cfi_table *t,
+		    const struct elf_segments *s, uint64_t entry)
 {
 	for (size_t page = 0; page < t->nr_pages; page++) {
 		uint64_t offset = (uint64_t)t->pages[page].page * UNWIND_PAGE_BYTES, address;
@@ -150,7 +178,7 @@ static void compare(const char *path, Dwarf_CFI *cfi, const struct cfi_table *t,
 			const struct cfi_rule *rule = &t->rules[rows[i].rule];
 
 			if (rule->kind != CFI_GAP && elf_address(s, offset + rows[i].from, &address) &&
-			    !(rule->kind == CFI_STOP && address == entry))
+			    !(rule->kind == CFI_STOP && address == entry) && !is_stub(f, address))
 				compare_row(path, cfi, address, rule);
 		}
 	}
@@ -173,7 +201,7 @@ static void check_file(const char *path)
 		elf_segments_read(&f, &s);
 		cfi = dwarf_getcfi_elf(f.elf);
 		if (cfi && gelf_getehdr(f.elf, &head)) {
-			compare(path, cfi, &t, &s, head.e_entry);
+			compare(path, &f, cfi, &t, &s, head.e_entry);
 			dwarf_cfi_end(cfi);
 		}
 		seen.files++;
@@ -203,8 +231,9 @@ static void report(void)
 TEST(cfi, rows_are_those_of_libdw)
 {
 	static const char *const few[] = { "/proc/self/exe", "/bin/bash", "/bin/sh", "/usr/bin/find", "/usr/bin/perl",
-					   "/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2",
-					   "/lib/x86_64-linux-gnu/libm.so.6", "/lib/x86_64-linux-gnu/libcrypto.so.3" };
+					   "/lib/x86_64-linux-gnu/libc.so.6", "/lib/aarch64-linux-gnu/libc.so.6", LINKER,
+					   "/lib/x86_64-linux-gnu/libm.so.6", "/lib/aarch64-linux-gnu/libm.so.6",
+					   "/lib/x86_64-linux-gnu/libcrypto.so.3" };
 	const char *all = getenv("SYSTOP_CFI_FILES");
 
 	for (size_t i = 0; i < ARRAY_SIZE(few) && !all; i++)
@@ -232,10 +261,11 @@ static const struct cfi_rule *rule_at(const struct cfi_table *t, uint64_t offset
 	return rule;
 }
 
+#if defined(__x86_64__)
 /* .eh_frame has no entry for the dynamic linker's first instructions. */
 TEST(cfi, dynamic_linker_begins_without_a_caller)
 {
-	int fd = open("/lib64/ld-linux-x86-64.so.2", O_RDONLY);
+	int fd = open(LINKER, O_RDONLY);
 	struct elf_segments s = { .nr = 0 };
 	struct cfi_table t = { 0 };
 	struct elf_file f;
@@ -312,6 +342,7 @@ TEST(cfi, stubs_without_an_entry)
 		}
 	}
 }
+#endif
 
 #define ENTRIES 100
 #define CIE_BYTES 21
@@ -364,10 +395,88 @@ TEST(cfi, overlapping_entries_are_not_read_again_and_again)
 	assert_within(broken_functions(true), ENTRIES - 5, ENTRIES);
 }
 
+/* An entry: the bytes of its instructions behind @head, whose length comes first. */
+static uint8_t *put_entry(uint8_t *to, const uint8_t *head, size_t bytes, const uint8_t *instructions, size_t nr)
+{
+	to = put32(to, bytes + nr);
+	return mempcpy(mempcpy(to, head, bytes), instructions, nr);
+}
+
+#define AARCH64_FROM 0x1000
+
+/* The rules of a function of arm64 at AARCH64_FROM, by its instructions. @augmentation: three letters of its CIE */
+static struct cfi_table aarch64_function(const char *augmentation, const uint8_t *instructions, size_t nr)
+{
+	static const uint8_t start[] = { DW_CFA_def_cfa, 31, 0 };
+	const struct elf_segments segments = { .nr = 1, .at = { { .address = AARCH64_FROM, .size = 0x1000, .offset = AARCH64_FROM } } };
+	/* Id, version, augmentation, 4 bytes an instruction, 8 down a word, x30, one byte of data: absolute addresses. */
+	uint8_t cie[] = { 0, 0, 0, 0, 1, augmentation[0], augmentation[1], augmentation[2], 0, 4, 0x78, 30, 1, 0 };
+	uint8_t bytes[128], fde[21] = { 0 }, *at;
+	const struct cfi_section section = { bytes, sizeof(bytes), 0x20000 };
+	struct cfi_table t;
+
+	memset(bytes, 0, sizeof(bytes));
+	at = put_entry(bytes, cie, sizeof(cie), start, sizeof(start));
+	put32(fde, at + 4 - bytes);
+	put64(put64(fde + 4, AARCH64_FROM), 64); /* and no augmentation data */
+	put_entry(at, fde, sizeof(fde), instructions, nr);
+	assert_int_equal(cfi_parse(&t, &section, &segments, &cfi_aarch64), 0);
+	assert_int_equal(t.bad, 0);
+	return t;
+}
+
+static void assert_rule(const struct cfi_table *t, uint32_t instruction, struct cfi_rule expected)
+{
+	assert_memory_equal(rule_at(t, AARCH64_FROM + 4 * instruction), &expected, sizeof(expected));
+}
+
+/* Calls of arm64 put the return address in a register, which leaf functions do not save; its signing changes no place. */
+TEST(cfi, return_addresses_in_a_register)
+{
+	static const uint8_t function[] = { DW_CFA_AARCH64_negate_ra_state, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 48,
+					    DW_CFA_offset | 29, 6, DW_CFA_offset | 30, 5, DW_CFA_advance_loc | 1,
+					    DW_CFA_def_cfa_register, 29, DW_CFA_advance_loc | 1, DW_CFA_def_cfa, 31, 0,
+					    DW_CFA_restore | 30, DW_CFA_restore | 29, DW_CFA_AARCH64_negate_ra_state,
+					    DW_CFA_advance_loc | 1, DW_CFA_undefined, 30 };
+	const struct cfi_rule leaf = { .kind = CFI_SP };
+	struct cfi_rule framed = { .kind = CFI_SP, .offset = 48, .fp = CFI_AT_CFA, .fp_offset = -48, .bx = CFI_AT_CFA, .bx_offset = -40 };
+
+	FOR_EACH (augmentation, ((const char *const[]){ "zRB", "zRG" })) {
+		struct cfi_table t = aarch64_function(*augmentation, function, sizeof(function));
+
+		framed.kind = CFI_SP;
+		assert_rule(&t, 0, leaf);
+		assert_rule(&t, 1, framed);
+		framed.kind = CFI_FP;
+		assert_rule(&t, 2, framed);
+		assert_rule(&t, 3, leaf);
+		assert_rule(&t, 4, (struct cfi_rule){ .kind = CFI_STOP });
+		cfi_fini(&t);
+	}
+}
+
+/* As the vDSO of arm64 describes the kernel's; the same function with an ordinary pair of registers is none. */
+TEST(cfi, signal_frame_of_arm64)
+{
+	static const uint8_t pair[] = { DW_CFA_def_cfa, 29, 0, DW_CFA_offset_extended_sf, 29, 0, DW_CFA_offset_extended_sf, 30, 0x7f };
+	struct cfi_table t = aarch64_function("zRS", pair, sizeof(pair));
+
+	assert_rule(&t, 0, (struct cfi_rule){ .kind = CFI_SIGNAL });
+	cfi_fini(&t);
+	t = aarch64_function("zRB", pair, sizeof(pair));
+	assert_rule(&t, 0, (struct cfi_rule){ .kind = CFI_FP, .fp = CFI_AT_CFA, .bx = CFI_AT_CFA, .bx_offset = 8 });
+	cfi_fini(&t);
+}
+
 int main(void)
 {
-	RUN_TESTS(cmocka_unit_test_setup_teardown(cfi_stubs_without_an_entry, folder_new, folder_drop),
+	RUN_TESTS(
+#if defined(__x86_64__)
+		  cmocka_unit_test_setup_teardown(cfi_stubs_without_an_entry, folder_new, folder_drop),
+		  cmocka_unit_test(cfi_dynamic_linker_begins_without_a_caller),
+#endif
+		  cmocka_unit_test(cfi_return_addresses_in_a_register),
+		  cmocka_unit_test(cfi_signal_frame_of_arm64),
 		  cmocka_unit_test(cfi_rows_are_those_of_libdw),
-		  cmocka_unit_test(cfi_overlapping_entries_are_not_read_again_and_again),
-		  cmocka_unit_test(cfi_dynamic_linker_begins_without_a_caller));
+		  cmocka_unit_test(cfi_overlapping_entries_are_not_read_again_and_again));
 }
