@@ -19,11 +19,12 @@
 #define NAMES_MAX (8U << 20)
 
 /* The longest stub, and the alignment of all. */
-#define STUB_MAX 16
+#define STUB_MAX 24
 #define STUB_MIN 8
 
 struct plt {
 	struct elf_file file;
+	uint16_t machine;           /* EM_* */
 	GElf_Shdr symbols, names;   /* .dynsym, .dynstr */
 	size_t symbols_section;     /* 0: there is none */
 	struct slot {
@@ -39,8 +40,10 @@ static int add_slot(void *to, uint32_t symbols, const Elf64_Rela *r)
 {
 	struct plt *p = to;
 	uint32_t type = ELF64_R_TYPE(r->r_info), symbol = ELF64_R_SYM(r->r_info);
+	bool arm = p->machine == EM_AARCH64;
 
-	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || !symbol || symbols != p->symbols_section)
+	if ((type != (arm ? R_AARCH64_JUMP_SLOT : R_X86_64_JUMP_SLOT) && type != (arm ? R_AARCH64_GLOB_DAT : R_X86_64_GLOB_DAT)) ||
+	    !symbol || symbols != p->symbols_section)
 		return 0;
 	if (p->nr == SLOTS_MAX)
 		return -E2BIG;
@@ -66,10 +69,10 @@ static int read_slots(struct plt *p)
 /* --- Stubs */
 
 /*
- * Decodes the stub at @code: jmp *slot(%rip), where @slot counts from @code. Linkers put endbr64, a bnd prefix, or (mold)
+ * Decodes the stub @code of x86_64 at @address: jmp *@slot(%rip). Linkers put endbr64, a bnd prefix, or (mold)
  * mov $number,%r11d before it, and a no-op or the lazy binding after it. Returns the stub's bytes; 0: it is none.
  */
-static size_t decode(const uint8_t code[STUB_MAX], int64_t *slot)
+static size_t decode_x86_64(const uint8_t code[STUB_MAX], uint64_t address, uint64_t *slot)
 {
 	size_t at = 0;
 	int32_t distance;
@@ -84,8 +87,34 @@ static size_t decode(const uint8_t code[STUB_MAX], int64_t *slot)
 		return 0;
 	memcpy(&distance, code + at + 2, sizeof(distance));
 	at += 6;
-	*slot = (int64_t)at + distance;
-	return (at == 6 && !memcmp(code + at, "\x66\x90", 2)) || (at == 7 && code[at] == 0x90) ? STUB_MIN : STUB_MAX;
+	*slot = address + at + distance;
+	return (at == 6 && !memcmp(code + at, "\x66\x90", 2)) || (at == 7 && code[at] == 0x90) ? STUB_MIN : 16;
+}
+
+/* Decodes the bits of an instruction: @nr of them from bit @from on. */
+static uint64_t bits(uint32_t instruction, int from, int nr)
+{
+	return instruction >> from & ((1U << nr) - 1);
+}
+
+/*
+ * The same for arm64: adrp x16, page of @slot; ldr x17, [x16, its offset there]; and then add, br. Linkers put bti c before it
+ * and a no-op after it, or authenticate x17 before the branch, which makes 24 bytes.
+ */
+static size_t decode_aarch64(const uint8_t code[STUB_MAX], uint64_t address, uint64_t *slot)
+{
+	uint32_t words[STUB_MAX / 4];
+	size_t at = 0;
+	int64_t page;
+
+	memcpy(words, code, sizeof(words));
+	if (words[0] == 0xd503245f) /* bti c */
+		at++;
+	if ((words[at] & 0x9f00001f) != 0x90000010 || (words[at + 1] & 0xffc003ff) != 0xf9400211)
+		return 0;
+	page = (int64_t)((bits(words[at], 5, 19) << 2 | bits(words[at], 29, 2)) << 43) >> 43; /* signed, of 21 bits */
+	*slot = ((address + 4 * at) & ~0xfffULL) + page * 4096 + bits(words[at + 1], 10, 12) * 8;
+	return at || words[at + 3] == 0xd71f0a11 /* braa x16, x17 */ || words[at + 3] == 0xdac10211 /* autia1716 */ ? 24 : 16;
 }
 
 /* Sets @name to that of the function, with its suffix. Returns its length; 0: it has none. */
@@ -123,11 +152,9 @@ static int add_stubs(const struct plt *p, const GElf_Shdr *sh, struct symtab *t)
 	for (size_t at = 0, size; !err && at < bytes && t->names_len < NAMES_MAX; at += size) {
 		struct slot wanted = { 0 };
 		const struct slot *found;
-		int64_t slot = 0;
 		size_t len;
 
-		size = decode(code + at, &slot);
-		wanted.address = sh->sh_addr + at + slot;
+		size = (p->machine == EM_AARCH64 ? decode_aarch64 : decode_x86_64)(code + at, sh->sh_addr + at, &wanted.address);
 		found = size ? bsearch(&wanted, p->slots, p->nr, sizeof(wanted), compare_slots) : NULL;
 		len = found ? name_of(p, found->symbol, name) : 0;
 		if (len)
@@ -170,8 +197,10 @@ static int read_file(struct plt *p, struct symtab *t)
 	GElf_Ehdr head;
 	int nr, err;
 
-	if (!gelf_getehdr(p->file.elf, &head) || head.e_machine != EM_X86_64 || !elf_file_is_64(&p->file))
+	if (!gelf_getehdr(p->file.elf, &head) || (head.e_machine != EM_X86_64 && head.e_machine != EM_AARCH64) ||
+	    !elf_file_is_64(&p->file))
 		return 0;
+	p->machine = head.e_machine;
 	nr = find_sections(p, stubs, 3);
 	if (!nr || !p->symbols_section)
 		return 0;

@@ -8,7 +8,7 @@
 #define PLT_SUFFIX "@plt"
 
 /*
- * plt_read - adds the stubs by which an x86-64 ELF file calls functions of other files to @t: "malloc@plt", with
+ * plt_read - adds the stubs by which an ELF file of x86_64 or arm64 calls functions of other files to @t: "malloc@plt", with
  * their sizes, by their addresses in the file's own address space. Stripping keeps what this needs. The file may hold
  * anything. Returns 0, also if there are none, or -errno, with what could be read.
  */

@@ -2,8 +2,11 @@
 /* Compares stubs of the procedure linkage table with objdump's, in files that linkers lay out in different ways. */
 #include "folder.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +95,7 @@ TEST(plt, layouts_as_objdump_says)
 		"-Wl,-z,lazy", "-Wl,-z,now", "-no-pie -Wl,-z,lazy", "-fcf-protection -Wl,-z,lazy,-z,ibtplt",
 		"-fcf-protection -Wl,-z,now,-z,ibtplt", "-fuse-ld=gold -Wl,-z,lazy", "-fuse-ld=gold -Wl,-z,now",
 		"-fuse-ld=lld -Wl,-z,lazy", "-fuse-ld=lld -Wl,-z,now", "-fuse-ld=lld -fcf-protection -Wl,-z,force-ibt",
+		"-mbranch-protection=standard -Wl,-z,force-bti", "-mbranch-protection=standard -Wl,-z,pac-plt",
 	};
 	char path[80];
 	int built = 0;
@@ -124,6 +128,62 @@ TEST(plt, installed_files_as_objdump_says)
 		if (!access(*file, R_OK))
 			nr += compare_file(*file);
 	assert_true(nr >= 200);
+}
+
+/* A file of arm64: the slots of three functions, and stubs as GNU ld makes them, the last one with signed addresses. */
+static const struct {
+	Elf64_Ehdr head;
+	Elf64_Shdr sections[6];
+	Elf64_Sym symbols[4];
+	char names[16];
+	Elf64_Rela relocations[3];
+	uint32_t code[22];
+	char section_names[48];
+} aarch64_file = {
+#define PLACE(member) .sh_offset = offsetof(typeof(aarch64_file), member), .sh_size = sizeof(aarch64_file.member)
+	.head = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_DYN,
+		  .e_machine = EM_AARCH64, .e_version = EV_CURRENT, .e_shoff = sizeof(Elf64_Ehdr), .e_ehsize = sizeof(Elf64_Ehdr),
+		  .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 6, .e_shstrndx = 5 },
+	.sections = { { 0 },
+		      { .sh_name = 1, .sh_type = SHT_DYNSYM, PLACE(symbols), .sh_link = 2, .sh_info = 1,
+			.sh_entsize = sizeof(Elf64_Sym), .sh_flags = SHF_ALLOC, .sh_addr = 0x200 },
+		      { .sh_name = 9, .sh_type = SHT_STRTAB, PLACE(names), .sh_flags = SHF_ALLOC, .sh_addr = 0x280 },
+		      { .sh_name = 17, .sh_type = SHT_RELA, PLACE(relocations), .sh_link = 1, .sh_entsize = sizeof(Elf64_Rela),
+			.sh_flags = SHF_ALLOC, .sh_addr = 0x300 },
+		      { .sh_name = 22, .sh_type = SHT_PROGBITS, PLACE(code), .sh_flags = SHF_ALLOC | SHF_EXECINSTR, .sh_addr = 0x700 },
+		      { .sh_name = 27, .sh_type = SHT_STRTAB, PLACE(section_names) } },
+	.symbols = { { 0 }, { .st_name = 1 }, { .st_name = 6 }, { .st_name = 11 } },
+	.names = "\0free\0puts\0atoi",
+	.relocations = { { 0x20000, ELF64_R_INFO(1, R_AARCH64_JUMP_SLOT), 0 }, { 0x20008, ELF64_R_INFO(2, R_AARCH64_JUMP_SLOT), 0 },
+			 { 0x1fff8, ELF64_R_INFO(3, R_AARCH64_GLOB_DAT), 0 } },
+	.code = { 0xa9bf7bf0, 0xf00000f0, 0xf947fe11, 0x913fe210, 0xd61f0220, 0xd503201f, 0xd503201f, 0xd503201f,
+		  0x90000110, 0xf9400211, 0x91000210, 0xd61f0220,                         /* adrp 0x20000; ldr [0]; add; br */
+		  0xd503245f, 0x90000110, 0xf9400611, 0x91002210, 0xd61f0220, 0xd503201f, /* bti c; adrp 0x20000; ldr [8]; .. */
+		  0xf00000f0, 0xf947fe11, 0x913fe210, 0xdac10211 },                       /* adrp 0x1f000; ldr [0xff8]; add; autia1716 */
+	.section_names = "\0.dynsym\0.dynstr\0.rel\0.plt\0.shstrtab",
+};
+
+TEST(plt, of_arm64)
+{
+	static const struct {
+		uint32_t at;
+		const char *name;
+	} stubs[] = { { 0x720, "free@plt" }, { 0x72c, "free@plt" }, { 0x730, "puts@plt" }, { 0x744, "puts@plt" }, { 0x748, "atoi@plt" } };
+	char path[80], buf[SYMTAB_NAME_MAX];
+	struct symtab t;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/aarch64", folder);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(&aarch64_file, sizeof(aarch64_file), 1, f), 1);
+	assert_int_equal(fclose(f), 0);
+	read_file(path, &t);
+	assert_int_equal(t.nr, 3);
+	assert_null(symtab_find(&t, 0x71f, 0, buf));
+	for (size_t i = 0; i < ARRAY_SIZE(stubs); i++)
+		assert_string_equal(symtab_find(&t, stubs[i].at, 0, buf), stubs[i].name);
+	symtab_fini(&t);
 }
 
 /* Any bytes may be wrong: there are fewer stubs then, or others. */
@@ -170,6 +230,7 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		cmocka_unit_test(plt_layouts_as_objdump_says),
 		cmocka_unit_test(plt_installed_files_as_objdump_says),
+		cmocka_unit_test(plt_of_arm64),
 		cmocka_unit_test(plt_broken_files),
 	};
 
