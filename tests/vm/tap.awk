@@ -26,7 +26,7 @@ function close_test(status, seconds)
 
 function show(line)
 {
-	printf "%-8s %s\n", kernel, line
+	printf "%-10s %s\n", kernel, line
 	fflush()
 	print line >>log_file
 	fflush(log_file)
