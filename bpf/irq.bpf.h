@@ -167,6 +167,7 @@ static __always_inline __u32 irq_sampled(struct cpu_slot *c)
 	__u32 depth = c->irq_depth;
 	struct irq_level *level = irq_level(c, depth - 1);
 
+	/* The innermost one may be the sampler's own. */
 	if (shared.sampler_seen && level && level->source >= IRQ_SOFTIRQS)
 		level = irq_level(c, depth - 2);
 	return level ? level->source + 1 : 0;

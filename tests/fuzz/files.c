@@ -52,12 +52,16 @@ void fuzz_cfi(const uint8_t *bytes, size_t size)
 	static const struct elf_segments segments = {
 		.at = { { 0x10000, 0x8000, 0x1000 }, { 0x1000, 0x8000, 0x100000 } }, .nr = 2,
 	};
+	static const struct cfi_machine *const machines[] = { &cfi_x86_64, &cfi_aarch64 };
 	struct cfi_section s = { bytes, size, 0x2000 };
-	struct cfi_table t = { 0 };
 
-	if (!cfi_parse(&t, &s, &segments, &cfi_x86_64))
-		check_table(&t);
-	cfi_fini(&t);
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+		struct cfi_table t = { 0 };
+
+		if (!cfi_parse(&t, &s, &segments, machines[i]))
+			check_table(&t);
+		cfi_fini(&t);
+	}
 }
 
 /* --- ELF files */
