@@ -112,8 +112,8 @@ static __always_inline __u64 unwind_saved(const struct unwind *u, __u8 saved, __
 }
 
 /*
- * The same where calls put the return address in a register: functions that call others save it and the frame pointer as a pair,
- * anywhere in their frames. The innermost one need not, nor need it have a frame.
+ * unwind_places() where a call puts the return address in a register: a function that calls others saves it and the frame pointer
+ * as a pair, anywhere in its frame. The innermost function need not save it, nor have a frame.
  */
 static __always_inline int unwind_link_places(struct unwind *u, bool anywhere)
 {

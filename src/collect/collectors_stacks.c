@@ -44,7 +44,7 @@ static unsigned int window_s(const struct collect *c)
 
 /* --- Samplers */
 
-/* Whether the interrupts of hardware counters are a line, of which an entry and an exit are reported: not on x86. */
+/* Whether hardware counters interrupt by a line, whose entry and exit are traced, rather than by an NMI as on x86. */
 static bool counters_have_line(void)
 {
 	static const char *const handlers[] = { "arm-pmu", "riscv-pmu" };
