@@ -63,16 +63,22 @@ static __always_inline int leave_hard(__u32 source, bool timer)
 	return 0;
 }
 
+/* The first comparison is decided at load: where timers have a vector, the verifier removes what depends on it. */
+static __always_inline bool is_timer(__u32 irq)
+{
+	return timer_line != IRQ_NO_LINE && irq == timer_line;
+}
+
 SEC("?tp_btf/irq_handler_exit")
 int BPF_PROG(irq_handler_exit, int irq)
 {
-	return leave_hard(irq_line(irq), (__u32)irq == timer_line);
+	return leave_hard(irq_line(irq), is_timer(irq));
 }
 
 SEC("?tp_btf/irq_handler_entry")
 int BPF_PROG(irq_handler_entry, int irq)
 {
-	bool timer = (__u32)irq == timer_line;
+	bool timer = is_timer(irq);
 
 	return enter_hard(timer ? WAKE_SOURCE(WAKE_TIMER, 0) : WAKE_SOURCE(WAKE_IRQ, irq), irq_line(irq), timer);
 }

@@ -35,8 +35,8 @@ struct cfi_section {
 struct cfi_machine {
 	uint16_t elf;            /* e_machine */
 	uint8_t sp, fp, ra;
-	int16_t bx;              /* one more, see cfi_rule; where calls put the return address in a register (arm64), that one, and
-				  * equal to ra */
+	int16_t bx;              /* one more that rules can refer to: RBX; arm64: x30, in which a call puts the return address,
+				  * the same as ra */
 	int16_t arg;             /* register of a function's first argument; -1: not followed */
 };
 
@@ -51,8 +51,8 @@ extern const struct cfi_machine cfi_x86_64, cfi_aarch64;
 int cfi_parse(struct cfi_table *t, const struct cfi_section *s, const struct elf_segments *segments,
 	      const struct cfi_machine *m);
 
-/* cfi_read - the same for an open ELF file of this machine, with Go's functions (sym/gopcsp.h). Returns 0 or -errno; -ENOENT: it has
- * neither, -EFBIG: the file is shorter than it claims. */
+/* cfi_read - the same for an open ELF file of this machine, with Go's functions (sym/gopcsp.h). Returns 0 or -errno; -ENOENT: it
+ * has neither, -EFBIG: the file is shorter than it claims. */
 int cfi_read(int fd, struct cfi_table *t);
 
 /* cfi_rows_of - the first row of a page; sets @nr to the number of its rows. */

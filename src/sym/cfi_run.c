@@ -41,7 +41,7 @@ static inline void set(uint64_t *word, uint64_t bits, uint64_t value)
 	*word = (*word & ~bits) | value;
 }
 
-/* Whether a call puts the return address in a register, the one that BX stands for here. */
+/* Whether a call puts the return address in a register: BX then stands for that one. */
 static inline bool has_link(const struct cie *c)
 {
 	return c->bx == c->ra;

@@ -108,11 +108,22 @@ def wall():
     return f"{threads / MS:.1f} ms in 2 s, children included"
 
 
+def is_sampling(pid):
+    """Whether systop has its samplers, which it opens last."""
+    events, of = 0, f"/proc/{pid}/fd"
+    for fd in os.listdir(of):
+        with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+            events += os.readlink(os.path.join(of, fd)) == "anon_inode:[perf_event]"
+    return events >= os.cpu_count()
+
+
 def watched(kind, scope, act):
-    """As folded(), for one refresh; calls a function in its middle."""
+    """As folded(), for one refresh; calls a function in its middle. Under emulation systop takes ten seconds to start."""
     half = 10 if GUEST else 2
     with subprocess.Popen([SYSTOP, f"--folded={kind}", "-n", "1", "-d", str(2 * half - 1), "-F", "499", *scope],
                           stdout=subprocess.PIPE, text=True) as systop:
+        while systop.poll() is None and not is_sampling(systop.pid):
+            time.sleep(0.05)
         time.sleep(half)
         act()
         lines = [line.rpartition(" ") for line in systop.communicate()[0].splitlines()]
