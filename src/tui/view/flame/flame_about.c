@@ -93,6 +93,18 @@ static int put(const struct view_context *c, int y, const char *title, const cha
 	return y + 1;
 }
 
+/* Puts a sentence on as many lines as it needs before @end. */
+static int put_sentence(const struct view_context *c, int y, int end, const char *title, const char *text)
+{
+	struct paint above = *c->paint;
+	int next;
+
+	above.to = end < above.to ? end : above.to;
+	paint_format(&above, y, 0, ROLE_DIM, "%s", title);
+	next = paint_wrapped(&above, y, TITLE_WIDTH, text);
+	return next < end ? next : end;
+}
+
 /* "calls  read_file 57.1%  parse 12.0%" */
 static void callees_text(const struct view_context *c, const struct calltree *f, const struct calltree_node *n, char *buf,
 			 size_t size)
@@ -307,11 +319,11 @@ static int put_full_name(const struct view_context *c, const struct about *a, in
 }
 
 /* Puts how to make the function's runtime write names, if they are missing. @n: one of its nodes */
-static int put_runtime(const struct view_context *c, const struct calltree *f, const struct calltree_node *n, int y)
+static int put_runtime(const struct view_context *c, const struct calltree *f, const struct calltree_node *n, int y, int end)
 {
 	char text[256];
 
-	return n && runtime_hint(f, n, text, sizeof(text)) ? put(c, y, "runtime", text) : y;
+	return n && runtime_hint(f, n, text, sizeof(text)) ? put_sentence(c, y, end, "runtime", text) : y;
 }
 
 /* The heaviest node of a function. */
@@ -344,25 +356,25 @@ void flame_draw_about(struct flame_view *s, const struct view_context *c, int y)
 	if (lines >= 5 && a.symbol)
 		y = put_full_name(c, &a, y, lines >= 10 ? 3 : 1);
 	if (y < end && !a.symbol && !strcmp(a.name, "[no stack]"))
-		y = put(c, y, "why", "too short for a stack, or beyond their budget: see STACKS in systop(8)");
+		y = put_sentence(c, y, end, "why", "too short for a stack, or beyond their budget: see STACKS in systop(8)");
 	if (y < end && a.symbol) {
 		module_text(c, a.symbol, a.frame, text, sizeof(text));
 		y = put(c, y, "in", text);
 	}
 	if (lines >= 5 && a.symbol)
-		y = put_runtime(c, f, n ? n : node_of(f, a.symbol), y);
+		y = put_runtime(c, f, n ? n : node_of(f, a.symbol), y, end);
 	if (y < end && n) {
 		callees_text(c, f, n, text, sizeof(text));
 		y = put(c, y, has_callers(s) ? "callers" : "calls", text);
 	}
-	if (lines >= 5 && a.symbol && !(a.frame & (FRAME_KERNEL | FRAME_ANONYMOUS))) {
-		int before = y;
+	if (lines >= 5 && y < end && a.symbol && !(a.frame & (FRAME_KERNEL | FRAME_ANONYMOUS))) {
+		int before = y, room = end - y;
 
-		y = put_missing(c, y, lines >= 10 ? y + 2 : y + 1, a.symbol, a.frame);
+		y = put_missing(c, y, y + (lines < 10 || room < 2 ? 1 : 2), a.symbol, a.frame);
 		if (y == before)
-			y = put_source(c, y, lines >= 10 ? y + 3 : y + 1, a.frame);
+			y = put_source(c, y, y + (lines < 10 ? 1 : room < 3 ? room : 3), a.frame);
 	}
-	if (lines >= 10 && n && !has_callers(s)) {
+	if (lines >= 10 && y < end && n && !has_callers(s)) {
 		callers_text(c, f, n, text, sizeof(text));
 		y = put(c, y, "from", text);
 	}
