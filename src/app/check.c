@@ -191,9 +191,19 @@ int check_files(void)
 
 int check_drop_privileges(void)
 {
-	return sandbox_enter(&processes[PROCESS_MAIN])
-		       ? fail(-errno, EXIT_STATUS_PERMISSION, "cannot give up privileges: %s", strerror(errno))
-		       : 0;
+	int err = sandbox_enter(&processes[PROCESS_MAIN]) ? -errno : 0;
+
+	if (!err)
+		return 0;
+	fail(err, EXIT_STATUS_PERMISSION, "cannot give up privileges: %s", strerror(-err));
+	if (err == -EINVAL) {
+		fail_why("the kernel has no filters of system calls (seccomp)");
+		fail_fix("boot a kernel with CONFIG_SECCOMP_FILTER=y (every distribution's)");
+	} else if (err != -ENOMEM) {
+		fail_why("a seccomp filter or a security module forbids it");
+		fail_fix("start it as root on the host, or: docker run --privileged ...");
+	}
+	return err;
 }
 
 /* Describes the scheduler. A BPF scheduler does not record how long a thread had the CPU when it went to sleep. */

@@ -502,6 +502,14 @@ def without_bpf():
     assert done.returncode == 4 and "refuses bpf()" in done.stderr and "a seccomp filter" in done.stderr, done
 
 
+def with_privileges():
+    """A system call that gives up privileges is forbidden: systop does not run with them, and names the reason."""
+    done = subprocess.run([SYSTOP, "-b", "-n", "1"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+                          preexec_fn=lambda: refuse(b"setgroups", errno.EPERM))
+    assert done.returncode == 4 and not done.stdout and "cannot give up privileges" in done.stderr, done
+    assert "\n  why: a seccomp filter " in done.stderr and "\n  fix: start it as root " in done.stderr, done
+
+
 def names_taken(preexec):
     """systop makes a name that does not exist yet, as another systop can save in the same second."""
     with folder() as d:
@@ -579,6 +587,7 @@ def main():
         ("no perf events", without_events),
         ("no helpers", without_helpers),
         ("bpf() is forbidden", without_bpf),
+        ("privileges cannot be given up", with_privileges),
     ], 3)
     tap.done()
 
