@@ -27,23 +27,27 @@
 
 static void add_hierarchies(struct checks *c)
 {
-	FILE *f = fopen("/proc/self/mountinfo", "re");
+	struct failure unread = { 0 };
 	struct cgroup_mounts m = { 0 };
 
-	if (f) {
-		cgroup_mounts_read(&m, f);
-		fclose(f);
-	}
-	for (size_t i = 0; i < m.nr; i++) {
-		const char *controllers = m.mounts[i].controllers ? m.mounts[i].controllers : "v2";
-
-		check_add(c, "cgroups", CHECK_YES, NULL, "%-4s %s", controllers, m.mounts[i].path);
-	}
-	if (!m.nr) {
+	if (hierarchy_mounts(&m)) {
+		failure_take(&unread);
+		check_add(c, "cgroups", CHECK_NO, NULL, "unknown: %s", unread.what ? unread.what : "out of memory");
+		if (unread.why)
+			check_reason(c, "%s", unread.why);
+		if (unread.fix)
+			check_fix(c, "%s", unread.fix);
+	} else if (!m.nr) {
 		check_add(c, "cgroups", CHECK_NO, NULL, "none mounted: all threads are shown in /");
 		check_reason(c, "no cgroup hierarchy is mounted");
 		check_fix(c, "mount -t cgroup2 none /sys/fs/cgroup");
 	}
+	for (size_t i = 0; !unread.status && i < m.nr; i++) {
+		const char *controllers = m.mounts[i].controllers ? m.mounts[i].controllers : "v2";
+
+		check_add(c, "cgroups", CHECK_YES, NULL, "%-4s %s", controllers, m.mounts[i].path);
+	}
+	failure_fini(&unread);
 	cgroup_mounts_fini(&m);
 }
 

@@ -18,8 +18,13 @@ int hierarchy_mounts(struct cgroup_mounts *m)
 
 	if (f)
 		fclose(f);
-	if (err)
-		fail(err, EXIT_STATUS_RUNTIME, "cannot read /proc/self/mountinfo: %s", strerror(-err));
+	if (!err)
+		return 0;
+	fail(err, EXIT_STATUS_RUNTIME, "cannot read /proc/self/mountinfo: %s", strerror(-err));
+	if (err == -ENOENT) {
+		fail_why("/proc is not mounted");
+		fail_fix("mount -t proc proc /proc");
+	}
 	return err;
 }
 

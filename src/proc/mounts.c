@@ -125,6 +125,8 @@ int cgroup_mounts_read(struct cgroup_mounts *m, FILE *mountinfo)
 	*m = (struct cgroup_mounts){ 0 };
 	while (!err && getline(&line, &size, mountinfo) > 0)
 		err = mounts_line(m, line);
+	if (!err && ferror(mountinfo))
+		err = -errno;
 	free(line);
 	return err;
 }

@@ -37,6 +37,7 @@ PLACES = {
                                  "rights", "capabilities of this process", "BTF"),
     "without kernel symbols": (("unshare", "-m", *in_shell("mount --bind /dev/null /proc/kallsyms")), 0, None, None,
                                "kernel symbols"),
+    "without /proc": (("unshare", "-m", *in_shell("mount -t tmpfs none /proc")), 1, "start", "/proc is not mounted", "cgroups"),
     "without cgroups": (("unshare", "-m", *in_shell("umount -R /sys/fs/cgroup")), 0, None, None, "cgroups"),
 }
 
@@ -93,6 +94,13 @@ def starts_alike(systop):
             assert done.returncode == status and of(found, step)[0]["text"] in done.stderr, (name, done, of(found, step))
 
 
+def unread_mounts(systop):
+    """That cgroups are mounted nowhere is said only where it is known."""
+    for name, said in (("without cgroups", "none mounted"), ("without /proc", "unknown: cannot read /proc/self/mountinfo")):
+        (one,) = of(json.loads(run(*PLACES[name][0], systop, "--check", "--json").stdout), "cgroups")
+        assert one["ok"] is False and one["text"].startswith(said) and one["fix"].startswith("mount -t "), one
+
+
 def helpers_rights(systop):
     """--check reports rights that helpers lack; systop runs without them."""
     caps = "--inh-caps=+bpf,+perfmon", "--ambient-caps=+bpf,+perfmon"
@@ -122,6 +130,7 @@ def main():
         for name in PLACES:
             tap.case(f"--check --json {name}", looks, systop, name)
         tap.case("systop and --check find the same", starts_alike, systop)
+        tap.case("no cgroups, and mounts that cannot be read", unread_mounts, systop)
         tap.case("what helpers lack", helpers_rights, systop)
     tap.case("the schema is strict", strict)
     tap.done()

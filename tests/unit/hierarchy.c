@@ -2,6 +2,7 @@
 /* Which cgroups are shown, and which CPU limits apply, on hosts with v1, v2 and both: trees like theirs below /tmp. */
 #include "folder.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -363,6 +364,19 @@ TEST(hierarchy, memory_of_many)
 	cgroups_free(c);
 }
 
+/* A table that cannot be read is not one without cgroups. */
+static void hierarchy_unread(void **state)
+{
+	FILE *f = fopen("/", "r");
+	struct cgroup_mounts mounts;
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(cgroup_mounts_read(&mounts, f), -EISDIR);
+	cgroup_mounts_fini(&mounts);
+	fclose(f);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(hierarchy_shown_and_limiting),
@@ -370,5 +384,6 @@ int main(void)
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_of_one_that_is_made_again, folder_new, folder_drop),
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_of_one_that_rests, folder_new, folder_drop),
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_that_came_later, folder_new, folder_drop),
-		  cmocka_unit_test_setup_teardown(hierarchy_memory_of_many, folder_new, folder_drop));
+		  cmocka_unit_test_setup_teardown(hierarchy_memory_of_many, folder_new, folder_drop),
+		  cmocka_unit_test(hierarchy_unread));
 }
