@@ -188,6 +188,12 @@ static void loop_watch_output(struct loop *l)
 	l->unwatched = epoll_ctl(l->epoll_fd, unsent ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, ev.data.fd, &ev) && unsent;
 }
 
+static enum loop_verdict cannot_wait(void)
+{
+	fail(-errno, EXIT_STATUS_RUNTIME, "cannot wait for events: %s", strerror(errno));
+	return LOOP_FAILED;
+}
+
 /* Completes pending output at the end: a pipe's reader may be late. A signal ends the wait. */
 static enum loop_verdict loop_last(struct loop *l)
 {
@@ -197,8 +203,8 @@ static enum loop_verdict loop_last(struct loop *l)
 
 	while (verdict == LOOP_GO_ON && l->ops->unsent(l->arg)) {
 		if (poll(p, 2, -1) < 0)
-			continue;
-		if (p[0].revents)
+			verdict = errno == EINTR ? LOOP_GO_ON : cannot_wait();
+		else if (p[0].revents)
 			verdict = loop_signal(l);
 		else if (p[1].revents)
 			verdict = l->ops->send(l->arg);
@@ -285,10 +291,8 @@ static enum loop_verdict loop_once(struct loop *l)
 	bool unfinished = l->ops->unfinished(l->arg);
 	int n = epoll_wait(l->epoll_fd, evs, 8, unfinished || l->unwatched ? 0 : -1);
 
-	if (n < 0 && errno != EINTR) {
-		fail(-errno, EXIT_STATUS_RUNTIME, "cannot wait for events: %s", strerror(errno));
-		return LOOP_FAILED;
-	}
+	if (n < 0 && errno != EINTR)
+		return cannot_wait();
 	turns_begin();
 	for (int i = 0; i < n && verdict == LOOP_GO_ON; i++)
 		verdict = loop_event(l, &evs[i]);

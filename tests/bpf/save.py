@@ -7,6 +7,7 @@ No case needs more of the trace than that it is one; trace.py checks the content
 import contextlib
 import ctypes
 import errno
+import fcntl
 import os
 import re
 import resource
@@ -502,6 +503,27 @@ def without_bpf():
     assert done.returncode == 4 and "refuses bpf()" in done.stderr and "a seccomp filter" in done.stderr, done
 
 
+def without_poll():
+    """poll() is forbidden: what can be written is, and if the reader of the rest is late, systop ends with a message."""
+    def start(number, out):
+        return subprocess.Popen([SYSTOP, "--json", "--all", "-n", str(number), "-d", "0.2"], stdout=out, stderr=subprocess.PIPE,
+                                text=True, stdin=subprocess.DEVNULL, preexec_fn=lambda: refuse(b"poll", errno.EPERM))
+
+    with start(2, subprocess.PIPE) as proc:
+        out, err = proc.communicate(timeout=60)
+        assert proc.returncode == 0 and len(out.splitlines()) == 2, (proc.returncode, err)
+    mine, its = os.pipe()
+    fcntl.fcntl(its, fcntl.F_SETPIPE_SZ, 4096)
+    with start(1, its) as proc:
+        try:
+            assert proc.wait(60) == 1, proc.returncode
+        finally:
+            proc.kill()
+        assert "cannot wait for events: " + os.strerror(errno.EPERM) in (err := proc.stderr.read()), err
+    os.close(mine)
+    os.close(its)
+
+
 def with_privileges():
     """A system call that gives up privileges is forbidden: systop does not run with them, and names the reason."""
     done = subprocess.run([SYSTOP, "-b", "-n", "1"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
@@ -588,6 +610,7 @@ def main():
         ("no helpers", without_helpers),
         ("bpf() is forbidden", without_bpf),
         ("privileges cannot be given up", with_privileges),
+        ("poll() is forbidden", without_poll),
     ], 3)
     tap.done()
 
