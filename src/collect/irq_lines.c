@@ -115,7 +115,8 @@ static int by_device(const void *a, const void *b)
 }
 
 struct device {
-	uint32_t group;
+	uint32_t group; /* in the order of names */
+	uint32_t rank;  /* of the device with this index as its group */
 	uint64_t count;
 };
 
@@ -129,11 +130,13 @@ static int by_count(const void *a, const void *b)
 uint32_t irq_lines_group(struct irq_line *lines, size_t nr)
 {
 	struct device *devices = calloc(nr + 1, sizeof(*devices));
-	uint32_t *rank = calloc(nr + 1, sizeof(*rank)), nr_devices = 0;
 	char last[64] = "", device[64];
+	uint32_t nr_devices = 0;
 
+	if (!devices)
+		return 0;
 	qsort(lines, nr, sizeof(*lines), by_device);
-	for (size_t i = 0; devices && i < nr; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		irq_lines_device(lines[i].device, device);
 		if (!i || strcmp(device, last))
 			nr_devices++;
@@ -141,16 +144,13 @@ uint32_t irq_lines_group(struct irq_line *lines, size_t nr)
 		lines[i].group = nr_devices - 1;
 		devices[nr_devices - 1].count += lines[i].count;
 	}
-	if (devices && rank) {
-		for (uint32_t i = 0; i < nr_devices; i++)
-			devices[i].group = i;
-		qsort(devices, nr_devices, sizeof(*devices), by_count);
-		for (uint32_t i = 0; i < nr_devices; i++)
-			rank[devices[i].group] = i;
-		for (size_t i = 0; i < nr; i++)
-			lines[i].group = rank[lines[i].group];
-	}
+	for (uint32_t i = 0; i < nr_devices; i++)
+		devices[i].group = i;
+	qsort(devices, nr_devices, sizeof(*devices), by_count);
+	for (uint32_t i = 0; i < nr_devices; i++)
+		devices[devices[i].group].rank = i;
+	for (size_t i = 0; i < nr; i++)
+		lines[i].group = devices[lines[i].group].rank;
 	free(devices);
-	free(rank);
 	return nr_devices;
 }
