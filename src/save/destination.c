@@ -29,6 +29,7 @@ static const struct {
 	{ -EISDIR, "it is a directory", "ls -d FILE/*    # a file in it" },
 	{ -ELOOP, "a link to it belongs to another user", "readlink -f FILE    # then try again with that" },
 	{ -EMFILE, NULL, "ulimit -n 4096    # then start it again" },
+	{ -EMLINK, "its links lead in a circle, or are too many", "namei FILE    # shows them" },
 	{ -ENOENT, NULL, "mkdir -p \"$(dirname FILE)\"" },
 	{ -ENOMEM, NULL, "free -m    # then try again" },
 	{ -ENOSPC, NULL, "df -h .    # or a file elsewhere, or fewer seconds" },

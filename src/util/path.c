@@ -75,8 +75,10 @@ static int follow(struct walk *w, const char *name, const struct stat *st)
 	char target[PATH_MAX], rest[PATH_MAX];
 	ssize_t len;
 
-	if (!is_trusted(w, st) || ++w->links > LINKS_MAX)
+	if (!is_trusted(w, st))
 		return -ELOOP;
+	if (++w->links > LINKS_MAX)
+		return -EMLINK;
 	len = readlinkat(w->p->folder, name, target, sizeof(target) - 1);
 	if (len < 0)
 		return -errno;

@@ -24,8 +24,8 @@ enum path_flags {
 /*
  * path_resolve - finds where @path leads for user @uid, with the rights of this process. Symbolic links are followed
  * only if they belong to root or the user: other users could redirect theirs at any time.
- * Returns 0 or -errno: -ELOOP: a link belongs to another user, or there are too many; -EPERM: a directory belongs to
- * another user. path_close() frees it in either case.
+ * Returns 0 or -errno: -ELOOP: a link belongs to another user; -EMLINK: there are too many, or they lead in a circle; -EPERM: a
+ * directory belongs to another user. path_close() frees it in either case.
  */
 int path_resolve(const char *path, uid_t uid, int flags, struct path *p);
 void path_close(struct path *p);

@@ -246,7 +246,7 @@ def later():
 
 
 def links():
-    """A link that belongs to another user is not followed."""
+    """A link that belongs to another user is not followed; a circle of the user's own is not taken for one."""
     with folder() as d:
         os.chmod(d, 0o777)
         with open(f"{d}/mine", "w") as f:
@@ -262,7 +262,9 @@ def links():
         assert open(f"{d}/mine").read() == "mine" and not os.listdir(f"{d}/there"), os.listdir(f"{d}/there")
         os.symlink("circle", f"{d}/circle")
         done = record(f"{d}/circle")
-        assert done.returncode == 1, done
+        assert done.returncode == 1 and "its links lead in a circle" in done.stderr, done
+        done = subprocess.run([SYSTOP, "--theme", f"{d}/circle"], capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and "another user" not in done.stderr and "Too many links" in done.stderr, done
 
 
 # --- What goes wrong
