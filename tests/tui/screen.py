@@ -162,6 +162,22 @@ def ascii_only(env, *args):
         assert screen.isascii(), [c for c in screen if not c.isascii()]
 
 
+def typed_in_c():
+    """Names are UTF-8 in any locale, and what is typed is found in them, though ASCII only is drawn."""
+    name = "caf\u00e9 au lait"
+    with subprocess.Popen(["sleep", "60"]) as other, \
+            subprocess.Popen([sys.executable, "-c", f"import ctypes, time; ctypes.CDLL(None).prctl(15, {name.encode()!r}, 0, 0, 0); "
+                              "time.sleep(60)"]) as named, Terminal(100, 24, {"LC_ALL": "C"}) as t:
+        t.start("-p", f"{named.pid},{other.pid}")
+        t.keys("/")
+        t.type(name)
+        t.wait(r"^/caf\? au lait")
+        t.wait(r"of 2 threads  1 match")
+        assert t.screen().isascii(), t.screen()
+        for process in named, other:
+            process.kill()
+
+
 def no_color():
     with Terminal(80, 24, {"NO_COLOR": "1"}) as t:
         t.start()
@@ -234,6 +250,7 @@ def main():
         ("keys", keys),
         ("the selection stays on its thread", selection_sticks),
         ("LC_ALL=C draws ASCII", ascii_only, {"LC_ALL": "C"}),
+        ("what is typed with LC_ALL=C", typed_in_c),
         ("--ascii draws ASCII", ascii_only, {}, "--ascii"),
         ("NO_COLOR and --color", no_color),
         *((f"TERM={name}", term, name) for name in ("xterm-256color", "screen", "tmux-256color", "linux", "vt100", "vt220")),

@@ -2,6 +2,7 @@
 #include "tui/screen/tui.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,9 +62,8 @@ void tui_draw(struct tui *t)
 	term_send();
 }
 
-static void open_paint(struct tui *t, const struct settings *s)
+static void open_paint(struct tui *t, bool unicode, const struct settings *s)
 {
-	bool unicode = s->ascii == WHEN_NEVER || (s->ascii == WHEN_AUTO && text_is_utf8());
 	int width, height;
 
 	term_size(&width, &height);
@@ -75,6 +75,7 @@ static void open_paint(struct tui *t, const struct settings *s)
 
 struct tui *tui_open(const struct tui_options *o)
 {
+	bool unicode = o->settings->ascii == WHEN_NEVER || (o->settings->ascii == WHEN_AUTO && text_is_utf8());
 	struct tui *t = calloc(1, sizeof(*t));
 	char notice[128] = "", both[512];
 
@@ -86,11 +87,14 @@ struct tui *tui_open(const struct tui_options *o)
 		return NULL;
 	}
 	t->first = *o->theme;
+	/* Names are UTF-8, and terminals send it, too, where the locale is C: curses would drop what is typed. */
+	if (!text_is_utf8())
+		setlocale(LC_CTYPE, "C.UTF-8");
 	if (term_open(o->output, notice, sizeof(notice))) {
 		tui_close(t);
 		return NULL;
 	}
-	open_paint(t, o->settings);
+	open_paint(t, unicode, o->settings);
 	snprintf(both, sizeof(both), "%s%s%s", o->notice, *o->notice && *notice ? "; " : "", notice);
 	screen_notice(t->screen, both);
 	tui_draw(t);
