@@ -189,6 +189,21 @@ int check_files(void)
 	return fail_fix("ulimit -n %ju", needed_files > 1024 ? (uintmax_t)needed_files : 1024);
 }
 
+/* Up to 140K were in use; long names take more to be demangled. */
+#define STACK_NEEDED (512 << 10)
+
+int check_stack(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= STACK_NEEDED)
+		return 0;
+	fail(-ENOMEM, EXIT_STATUS_RUNTIME, "the limit of the stack is too low: %juK of %dK", (uintmax_t)limit.rlim_cur >> 10,
+	     STACK_NEEDED >> 10);
+	fail_why("the limit of the stack (RLIMIT_STACK) is below what systop needs");
+	return fail_fix("ulimit -s 8192");
+}
+
 int check_drop_privileges(void)
 {
 	int err = sandbox_enter(&processes[PROCESS_MAIN]) ? -errno : 0;

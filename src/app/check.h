@@ -20,6 +20,9 @@ int check_kernel(void);
  * needs. */
 int check_files(void);
 
+/* check_stack - 0, or -ENOMEM after fail(): the limit of the stack is below systop's needs. */
+int check_stack(void);
+
 /* check_files_restore - in a child: the limit that systop was started with. */
 void check_files_restore(void);
 
@@ -27,7 +30,7 @@ struct options;
 
 /* check_print - prints the facts of --check on stdout. It needs no rights; with them it loads the programs as these
  * options need them, but attaches nothing. Returns the exit status that systop would have here and now: 0, 3
- * (kernel), 4 (permission), or 1: too little memory or too few files. */
+ * (kernel), 4 (permission), or 1: too little memory or stack, or too few files. */
 enum exit_status check_print(const struct options *o);
 
 /* check_drop_privileges - drops everything but CAP_BPF and CAP_PERFMON, permanently. Returns 0 or -errno after

@@ -185,7 +185,8 @@ static int try_programs(struct checks *c, const struct options *o)
  * checked. */
 static void add_steps(struct checks *c, const struct options *o, struct failure *first)
 {
-	static const char *const steps[] = { "namespaces", "rights", "kernel features", "clock's cost", "open files", "start" };
+	static const char *const steps[] = { "namespaces", "rights", "kernel features", "clock's cost", "open files", "stack",
+					     "start" };
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -199,7 +200,7 @@ static void add_steps(struct checks *c, const struct options *o, struct failure 
 			continue;
 		}
 		err = i == 0 ? namespaces_check(NULL, 0) : i == 1 ? check_rights() : i == 2 ? check_kernel() :
-		      i == 3 ? clocksource_check(o->force) : i == 4 ? check_files() : try_programs(c, o);
+		      i == 3 ? clocksource_check(o->force) : i == 4 ? check_files() : i == 5 ? check_stack() : try_programs(c, o);
 		if (err)
 			c->status = failure_take(first);
 		line = check_add(c, steps[i], err ? CHECK_NO : CHECK_YES, NULL, "%s", err && first->what ? first->what : "");

@@ -281,6 +281,8 @@ int start(struct systop *s)
 		err = clocksource_check(s->options.force);
 	if (next(err, "raise the limit of open files"))
 		err = check_files();
+	if (!err)
+		err = check_stack();
 	if (!err && s->options.output == OUTPUT_SCREEN)
 		err = term_check();
 	if (!err)

@@ -33,6 +33,7 @@ PLACES = {
     "in a user namespace": (("unshare", "-Ur"), 3, "namespaces", "user namespace", None),
     "in a PID namespace": (("unshare", "-pf", "--mount-proc"), 3, "namespaces", "host's PIDs", None),
     "with few files": (in_shell("ulimit -n 20"), 1, "open files", "RLIMIT_NOFILE", None),
+    "with a small stack": (in_shell("ulimit -s 64"), 1, "stack", "RLIMIT_STACK", None),
     "without types and rights": (("unshare", "-m", *in_shell("mount --bind /dev/null /sys/kernel/btf/vmlinux"), *NOBODY), 4,
                                  "rights", "capabilities of this process", "BTF"),
     "without kernel symbols": (("unshare", "-m", *in_shell("mount --bind /dev/null /proc/kallsyms")), 0, None, None,
@@ -82,7 +83,7 @@ def looks(systop, name):
         assert any(c["ok"] is False and c["reason"] for c in of(found, wrong)), of(found, wrong)
     for check in found["checks"]: # everything in the table is there
         assert check["name"] in table.stdout or check["name"] in ("kernel features", "namespaces", "rights", "clock's cost",
-                                                                  "open files", "start"), check
+                                                                  "open files", "stack", "start"), check
 
 
 def starts_alike(systop):
