@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -147,6 +148,17 @@ static int check_with_log(struct systop *s)
 	return status;
 }
 
+/* The C library opens what TZ names, and would wait for the writer of a FIFO: times are in UTC then, as with any other wrong name. */
+static void check_zone(void)
+{
+	const char *zone = getenv("TZ");
+	struct stat st;
+
+	zone += zone && *zone == ':';
+	if (zone && *zone == '/' && !stat(zone, &st) && !S_ISREG(st.st_mode))
+		setenv("TZ", "UTC", 1);
+}
+
 int main(int argc, char **argv)
 {
 	struct systop s = { .output.fd = STDOUT_FILENO };
@@ -156,6 +168,7 @@ int main(int argc, char **argv)
 	standard_open();
 	if (invoker_find())
 		return failure_print(stderr);
+	check_zone();
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* numbers are read by programs, and given with a point */
 	if (tolower('I') != 'i') /* Turkish: IRQ% and TID are found in either case, as elsewhere */

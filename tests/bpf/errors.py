@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bad input and bad conditions: the message, the exit status, and that nothing is left behind."""
 
+import datetime
 import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -361,6 +363,22 @@ def bad_config():
                                "defaults are used\n"), done.stderr
 
 
+def zone_of_fifo():
+    """TZ names a FIFO: the start does not wait for its writer; a file is read."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)  # systop has given up its rights when it first needs the zone
+        os.mkfifo(f"{folder}/fifo")
+        with open(f"{folder}/file", "wb") as f:  # one type: 5 h 30 min east of UTC
+            f.write(b"TZif" + bytes(16) + struct.pack(">6I", 0, 0, 0, 0, 1, 4) + struct.pack(">iBB", 19800, 0, 0) + b"IST\0")
+        shown = {}
+        for zone in "UTC", f"{folder}/fifo", f":{folder}/fifo", f"{folder}/file":
+            done = subprocess.run([SYSTOP, "-b", "-n", "1", "-d", "0.2"], capture_output=True, text=True, check=True, timeout=60,
+                                  stdin=subprocess.DEVNULL, env=os.environ | {"TZ": zone})
+            at = datetime.datetime.fromisoformat(re.search(r"\d+-\d+-\d+ \d+:\d+:\d+", done.stdout).group())
+            shown[zone] = round((at - datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)).total_seconds() / 1800)
+        assert list(shown.values()) == [0, 0, 0, 11], shown
+
+
 def disk_full():
     with open("/dev/full", "w") as full:
         done = subprocess.run([SYSTOP, "--json", "-d", "0.2", "-n", "2"], stdout=full,
@@ -433,6 +451,7 @@ def main():
         tap.case(f"{name} with -b", ends, getattr(signal, name), "-b", "-d", "0.2")
     tap.case("the reader goes away", reader_gone)
     tap.case("what -p asked for ends", target_gone)
+    tap.case("TZ is a FIFO", zone_of_fifo)
     tap.case("full disk", disk_full)
     for fds in ((0,), (1,), (2,), (0, 1, 2)):
         tap.case(f"closed at the start: {fds}", closed, *fds)
