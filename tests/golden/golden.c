@@ -460,6 +460,7 @@ static const struct text {
 	{ "why time has no stack", "3jl", "\nwhy      too short for a stack, or beyond their budget: see STACKS in systop(8)", NULL },
 	{ "on a narrow screen by whole words", "3jl", "\nwhy      too short for a stack, or beyond their budget: see |\n         STACKS in systop(8)", NULL, 60, 20 },
 	{ "of which a low one shows as many as fit", "3jl", "\nwhy      too short for a stack, or      |\n         beyond their budget: see ", "STACKS in", 40, 16 },
+	{ "how small the smallest screens are is not cut", "", "40x10 needed, have  |\n20x5 ", NULL, 20, 5 },
 	{ "no sandwich of what is no function, which is said", "3s", "select a function first", NULL },
 	{ "nor are the numbers of an interrupt's source cut", "6\n", "p99 ~98us max 31ms", NULL, 40, 12 },
 	{ "full of all CPUs is unknown", "2gv", "waited for: CPU 2.50 -, memory", NULL, 80, 30 },

@@ -18,7 +18,7 @@ static void draw_too_small(const struct screen *s, const struct paint *p)
 	paint_clear_lines(p, 0, p->height);
 	if (y) /* the host's name is shown even then */
 		paint_format(p, 0, 0, ROLE_TEXT, "systop %s", s->host->name);
-	paint_text(p, y, x > 0 ? x : 0, p->width, ROLE_TEXT, text);
+	paint_wrapped(p, y, x > 0 ? x : 0, text);
 }
 
 /* "[1:Threads] 2:Cgroups 3:Flame", or "[1:Threads] 2 3" unless @named; only the present one where the way back is
