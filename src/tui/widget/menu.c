@@ -18,7 +18,7 @@ void menu_open(struct menu *m, const struct menu_kind *kind)
 {
 	menu_close(m);
 	m->kind = kind;
-	m->cursor = 0;
+	m->cursor = kind->now ? kind->now(m) : 0;
 	m->chosen = -1;
 	m->pager = (struct pager){ 0 };
 }
@@ -117,12 +117,22 @@ static bool sort_act(struct menu *m, int i, enum action a)
 	return true;
 }
 
+static int sort_now(const struct menu *m)
+{
+	int i = 0;
+
+	while (sortable(m, i) != m->settings->sorting.by && sortable(m, i) != COLUMN_COUNT)
+		i++;
+	return sortable(m, i) != COLUMN_COUNT ? i : 0; /* another table's column */
+}
+
 const struct menu_kind menu_sort = {
 	.title = "Sort by",
 	.help = "Enter chooses, Esc cancels",
 	.nr = sort_nr,
 	.text = sort_text,
 	.act = sort_act,
+	.now = sort_now,
 };
 
 /* --- Columns */
@@ -238,12 +248,21 @@ static bool themes_act(struct menu *m, int i, enum action a)
 	return a == ACTION_ENTER;
 }
 
+static int themes_now(const struct menu *m)
+{
+	for (int i = 0; i < themes_nr(m); i++)
+		if (!strcmp(theme_builtin(i), m->settings->theme))
+			return i;
+	return 0; /* a file's */
+}
+
 const struct menu_kind menu_themes = {
 	.title = "Theme",
 	.help = "Space tries it, Enter takes it, Esc goes back to the one before",
 	.nr = themes_nr,
 	.text = themes_text,
 	.act = themes_act,
+	.now = themes_now,
 };
 
 /* --- Options */

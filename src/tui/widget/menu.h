@@ -20,6 +20,8 @@ struct menu_kind {
 	/* The action on item @i: Enter, Space (PAUSE), < > (SORT_LEFT, SORT_RIGHT), + - (UNFOLD, FOLD), = (CLEAR).
 	 * Returns whether the menu closes. */
 	bool (*act)(struct menu *m, int i, enum action a);
+	/* The item that is in force, on which the cursor begins; NULL: the first. */
+	int (*now)(const struct menu *m);
 };
 
 extern const struct menu_kind menu_options, menu_sort, menu_columns, menu_themes, menu_users;
