@@ -560,6 +560,8 @@ static const struct text {
 	{ "and so does a menu, or what is first by a text", "I.g\n", "  sort TID asc ", NULL },
 	{ "which begins with what is sorted by", ".\n", "  sort RUN% desc ", NULL },
 	{ "or with the theme", "ojj\nk\n\n\no", "  theme: colour-blind ...", NULL },
+	{ "a delay that is typed replaces the one there is", "d2\n", "LIVE 2s", NULL },
+	{ "which a key that moves or erases keeps", "d\1772\n", "LIVE 12s", NULL },
 	{ "a user whose name is no word of a filter is meant by number", "uG\n", "  filter user=65534 ", NULL },
 	{ "users are counted anew when they are listed again", "u\033u",
 	  "\n  root                     3 processes                                          |\n  www-data ", NULL },

@@ -60,6 +60,7 @@ static void ask(struct screen *s, enum action a)
 	} else {
 		settings_print_delay(s->settings.delay_ns, text, sizeof(text));
 		prompt_open(&s->prompt, "refresh every (0.1 to 60 s): ", text);
+		s->prompt.replaced = true;
 	}
 }
 

@@ -117,7 +117,9 @@ bool prompt_closes(wint_t key, bool is_code)
 enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code)
 {
 	bool empty = !p->len, erases = is_code ? key == KEY_BACKSPACE : key == 127 || key == '\b';
+	bool first = p->replaced, types = !is_code && key >= ' ' && key != 127;
 
+	p->replaced = false;
 	*p->error = '\0';
 	if (!is_code && (key == '\n' || key == '\r'))
 		return PROMPT_DONE;
@@ -125,7 +127,9 @@ enum prompt_verdict prompt_key(struct prompt *p, wint_t key, bool is_code)
 		return PROMPT_DONE;
 	if (prompt_closes(key, is_code))
 		return PROMPT_CANCELLED;
-	if (!is_code && key >= ' ' && key != 127)
+	if (types && first)
+		cut(p, 0, p->len);
+	if (types)
 		type(p, key);
 	else
 		edit(p, key);
