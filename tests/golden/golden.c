@@ -463,6 +463,7 @@ static const struct text {
 	{ "how small the smallest screens are is not cut", "", "40x10 needed, have  |\n20x5 ", NULL, 20, 5 },
 	{ "no sandwich of what is no function, which is said", "3s", "select a function first", NULL },
 	{ "nor are the numbers of an interrupt's source cut", "6\n", "p99 ~98us max 31ms", NULL, 40, 12 },
+	{ "bars have no columns without CPUs", "7", "CPU  RUN% ! interrupts                                RQ ", NULL, 440, 30 },
 	{ "full of all CPUs is unknown", "2gv", "waited for: CPU 2.50 -, memory", NULL, 80, 30 },
 	{ "the options say whose columns they are of", "5o", "columns of threads ...", "this table", 80, 24 },
 	{ "the order of processes is by PID", "HN", "  sort PID asc ", NULL },

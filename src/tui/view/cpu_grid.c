@@ -71,16 +71,22 @@ void grid_title(const struct cpu_grid *g, size_t at, char *buf, size_t size)
 
 /* --- Places */
 
-/* One bar per CPU. Siblings are side by side if there is room for two. */
+/* One bar per CPU. Siblings are side by side if there is room for two. There are no columns without CPUs. */
 static void place_bars(struct cpu_grid *g, int width)
 {
 	int column = 0, threads = 1;
+	size_t most = 1;
 
 	g->titles = g->nr && group_end(g, 0) < g->nr;
+	for (size_t i = 0; i < g->nr; i = group_end(g, i))
+		if (group_end(g, i) - i > most)
+			most = group_end(g, i) - i;
 	for (size_t i = 0; i < g->nr; i = core_end(g, i))
 		if (core_end(g, i) - i > (size_t)threads)
 			threads = core_end(g, i) - i;
 	g->columns = width / BAR_ENTRY ? width / BAR_ENTRY : 1;
+	if ((size_t)g->columns > most)
+		g->columns = most;
 	if (g->columns > threads)
 		g->columns -= g->columns % threads;
 	g->width = width / g->columns;
