@@ -512,7 +512,10 @@ def without_poll():
                                 text=True, stdin=subprocess.DEVNULL, preexec_fn=lambda: refuse(b"poll", errno.EPERM))
 
     with start(2, subprocess.PIPE) as proc:
-        out, err = proc.communicate(timeout=60)
+        try:
+            out, err = proc.communicate(timeout=60)
+        finally:
+            proc.kill()
         assert proc.returncode == 0 and len(out.splitlines()) == 2, (proc.returncode, err)
     mine, its = os.pipe()
     fcntl.fcntl(its, fcntl.F_SETPIPE_SZ, 4096)
