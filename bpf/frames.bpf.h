@@ -29,6 +29,9 @@ struct unwind {
 	__u64 hash;
 	__u64 mm_root;      /* of the maple tree */
 	__u64 vdso;
+	__u64 utask;        /* struct uprobe_task; 0: the thread met no uprobe */
+	__u64 xol_area;     /* of its process, if it met one */
+	__u64 returns_to;   /* return address of the last frame; 0: it is the innermost one */
 	__u32 nr, nr_vmas, last;
 	__u32 leaf;         /* pc is the frame's own address, not a return address */
 	__u32 end;          /* enum stack_end */
@@ -36,6 +39,7 @@ struct unwind {
 	__u32 tgid;
 	__u32 check;        /* a second hash */
 	__u32 in_exec;
+	__u32 trapped;      /* x86: an exception without an error code entered the kernel, such as a breakpoint's */
 	__u32 known;        /* mappings in vmas that came from the cache; ~0: do not cache them */
 	__u32 seq;          /* of the mappings, at the start of the walk */
 	__u64 inner_hash;   /* both hashes of the frames kept at the inner end */
@@ -58,6 +62,13 @@ struct unwind {
 
 /* One scratch each: a sample can interrupt a switch, and both can interrupt the reading of another thread's stack. */
 enum unwind_context { UNWIND_SAMPLE, UNWIND_SWITCH, UNWIND_BLOCKED, UNWIND_CONTEXTS };
+
+/* Whether a call puts the return address in a register rather than on the stack. */
+#if defined(__TARGET_ARCH_arm64)
+#define LINK_REGISTER true
+#else
+#define LINK_REGISTER false
+#endif
 
 struct unwinds_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

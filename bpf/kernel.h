@@ -131,12 +131,22 @@ typedef struct {
 	void *vdso;
 } mm_context_t;
 
+/* A process's mapping for uprobes: the trampoline of uretprobes, then copies of instructions. */
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
 struct mm_struct {
 	struct maple_tree mm_mt; /* since 6.1: d4af56c5c7c6 */
 	unsigned long start_stack;
 	unsigned long arg_start, arg_end;
 	unsigned long task_size;
 	mm_context_t context;
+	struct uprobes_state uprobes_state; /* CONFIG_UPROBES */
 };
 
 struct mm_struct___number { /* CONFIG_PER_VMA_LOCK, since 6.4: 5e31275cc997 */
@@ -149,6 +159,21 @@ struct seqcount {
 
 struct mm_struct___count { /* 6.14: eb449bd96954; odd while the mappings change */
 	struct seqcount mm_lock_seq;
+};
+
+/* A function call whose return address a uretprobe replaced by that of a trampoline. */
+struct return_instance {
+	unsigned long stack; /* the stack pointer when the function was entered */
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next; /* an earlier call */
+};
+
+/* What uprobes keep about a thread that met one. */
+struct uprobe_task {
+	void *active_uprobe; /* the instruction that it replaced is being executed: */
+	unsigned long vaddr; /* its place, */
+	unsigned long xol_vaddr; /* and that of the copy */
+	struct return_instance *return_instances; /* innermost call first */
 };
 
 struct task_struct {
@@ -178,6 +203,7 @@ struct task_struct {
 	const struct cred *cred;
 	char comm[16];
 	struct css_set *cgroups;
+	struct uprobe_task *utask; /* CONFIG_UPROBES */
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -185,6 +211,7 @@ struct pt_regs {
 	unsigned long bp;
 	unsigned long bx;
 	unsigned long di;
+	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long cs;
 	unsigned long sp;

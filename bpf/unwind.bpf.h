@@ -9,6 +9,7 @@
 
 #include "known.bpf.h"
 #include "unwind_table.bpf.h"
+#include "uprobe.bpf.h"
 
 #define UNWIND_FRAME_MAX (1 << 20) /* without a table, larger frames are taken as errors */
 
@@ -27,6 +28,7 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 	u->bp = regs->bp;
 	u->bx = regs->bx;
 	u->di = regs->di;
+	u->trapped = regs->orig_ax == ~0UL;
 	return (regs->cs & 0xffff) == USER_CS || (regs->cs & 0xffff) == USER_CS_XEN;
 #elif defined(__TARGET_ARCH_arm64)
 	u->pc = regs->user_regs.pc;
@@ -47,7 +49,6 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 #define SIGNAL_SP 160
 #define SIGNAL_PC 168
 #define SIGNAL_END 176
-#define LINK_REGISTER false
 
 /* What follows the call in the trampolines by which Python shows its functions (-X perf): add $8,%rsp; ret. They have
  * neither a table nor a frame pointer. */
@@ -61,7 +62,6 @@ static __always_inline bool unwind_begin(struct unwind *u, struct task_struct *t
 #define SIGNAL_SP 560
 #define SIGNAL_PC 568
 #define SIGNAL_END 576
-#define LINK_REGISTER true
 #define TRAMPOLINES false
 #endif
 
@@ -261,6 +261,8 @@ __weak __noinline int unwind_note(__u32 context)
 
 	if (!u)
 		return UNWIND_END;
+	if (!u->nr && u->utask)
+		uprobe_innermost(context);
 	addr = u->leaf ? u->pc : u->pc - 1; /* the call itself, not the instruction after it */
 	nr = u->nr;
 	if (!u->pc) { /* the caller of a root; if a frame pointer is left, the walk did not follow real frames */
@@ -273,6 +275,10 @@ __weak __noinline int unwind_note(__u32 context)
 	}
 	callee_in_file = !u->leaf && !(u->vmas[u->last & (UNWIND_VMAS - 1)].file & FRAME_ANONYMOUS);
 	at = unwind_vma(context, addr);
+	if (at < 0 && u->utask && !u->leaf && uprobe_return(context)) {
+		addr = u->pc - 1;
+		at = unwind_vma(context, addr);
+	}
 	if (at < 0) {
 		u->end = STACK_NO_CODE;
 		return UNWIND_END;
@@ -297,6 +303,7 @@ __weak __noinline int unwind_note(__u32 context)
 	at = nr > STACK_INNER ? (STACK_USER_MAX - STACK_OUTER) | (nr & (STACK_OUTER - 1)) : nr;
 	u->frames.frames[at & (STACK_USER_MAX - 1)] = f;
 	u->nr = nr + 1;
+	u->returns_to = u->leaf ? 0 : u->pc;
 	stack_hash(&u->hash, &u->check, f);
 
 	/* A trampoline calls the interpreter, which is in a file; code of JITs mostly calls its own, and is not read then. */
@@ -325,6 +332,22 @@ static __always_inline void unwind_up(struct unwind *u)
 		u->pc = u->rule.kind == CFI_RA_DI ? u->di : unwind_word(u, u->cfa - 8);
 	u->sp = u->cfa;
 	u->leaf = 0;
+}
+
+/* Whether @code, the first eight bytes to which a coroutine's function returns, is that of a library: it switches to the next
+ * coroutine, or exits. glibc's __start_context with and without shadow stacks, and Boost.Context's, which PHP has, too. */
+static __always_inline bool unwind_ends_coroutine(__u64 code)
+{
+#if defined(__TARGET_ARCH_x86)
+	__u64 first = code & 0xffffffffffffffULL;
+
+	return first == 0x243c8b48dc8948ULL /* mov %rbx,%rsp; mov (%rsp),%rdi */ ||
+	       first == 0x2504f764dc8948ULL /* mov %rbx,%rsp; testl $..,%fs:.. */ ||
+	       (__u32)code == 0xe8ff3148;   /* xor %rdi,%rdi; call */
+#else
+	return (code & 0xff00001fffffffffULL) == 0xb5000000aa1303e0ULL || /* mov x0, x19; cbnz x0, .. */
+	       (code & 0xfc000000ffffffffULL) == 0x94000000d2800000ULL;   /* mov x0, #0; bl */
+#endif
 }
 
 /* unwind_finish - ends a walk: puts a gap for the frames left out of a deep stack. */
@@ -360,9 +383,8 @@ __weak __noinline int unwind_finish(__u32 context)
 /* Reads the memory of the walked thread. Returns 0, or nonzero if it cannot be read. */
 typedef long unwind_reader(void *to, __u32 bytes, __u64 from, struct task_struct *t);
 
-/* Notes one frame and steps to its caller. Returns 1 at the end of the stack. */
-static __always_inline long unwind_step(struct unwind *u, __u32 context, unwind_reader *read,
-					struct task_struct *t)
+/* Notes one frame and steps to its caller. Returns 1 if it cannot. */
+static __always_inline long unwind_caller(struct unwind *u, __u32 context, unwind_reader *read, struct task_struct *t)
 {
 	int next = unwind_note(context), at;
 
@@ -404,6 +426,18 @@ static __always_inline long unwind_step(struct unwind *u, __u32 context, unwind_
 	return 0;
 }
 
+/* One step of a walk. Returns 1 at the end of the stack. */
+static __always_inline long unwind_step(struct unwind *u, __u32 context, unwind_reader *read, struct task_struct *t)
+{
+	if (!unwind_caller(u, context, read, t))
+		return 0;
+	/* There is no rule for the outermost frame of a coroutine, but it is known by its code. */
+	if (u->end != STACK_COMPLETE && u->returns_to && !read(&u->deref, sizeof(u->deref), u->returns_to, t) &&
+	    unwind_ends_coroutine(u->deref))
+		u->end = STACK_COMPLETE;
+	return 1;
+}
+
 static __always_inline long read_own(void *to, __u32 bytes, __u64 from, struct task_struct *t)
 {
 	return bpf_probe_read_user(to, bytes, (void *)from);
@@ -440,12 +474,14 @@ static __always_inline bool unwind_start(struct unwind *u, struct task_struct *t
 		u->address_bits = mm->task_size - 1; /* the size is a power of two there */
 	u->vdso = bpf_core_field_exists(mm->context.vdso) ? (__u64)mm->context.vdso : 0;
 	u->tgid = t->tgid;
+	u->returns_to = 0;
 	u->in_exec = BPF_CORE_READ_BITFIELD(t, in_execve);
 	u->nr = u->nr_vmas = u->last = u->flags = 0;
 	u->window_bytes = 0;
 	u->hash = u->check = 0;
 	u->leaf = 1;
 	u->end = STACK_TRUNCATED;
+	uprobe_begin(u, t, mm);
 	return true;
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Share of the time whose user stacks reach their root, for programs without frame pointers."""
 
+import json
 import os
 import shutil
 import signal
@@ -148,6 +149,38 @@ def chains(kind):
     return reaches(least, [load_path("chains"), kind, SECONDS])
 
 
+def append(path, text):
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND)  # open() would seek, which tracefs refuses
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)
+
+
+def uretprobe():
+    """Each of 13 calls of a function returns to a trampoline, and most time goes into probes, which execute the function's first
+    instruction elsewhere."""
+    group = f"systop_test_{os.getpid()}"
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as tracing:
+        chains_copy = shutil.copy(load_path("chains"), folder)  # a probe is in all processes of a file
+        with subprocess.Popen([chains_copy, "deep", "0"], stdout=subprocess.PIPE) as load:
+            at = json.load(load.stdout)["descend"]
+        subprocess.run(["mount", "-t", "tracefs", "none", tracing], check=True)
+        events, enable = os.path.join(tracing, "uprobe_events"), os.path.join(tracing, "events", group, "enable")
+        try:
+            append(events, f"r:{group}/descend {chains_copy}:{at:#x}")
+            try:
+                append(enable, "1")
+                # Cut are samples after the kernel changed a return address and before it noted the earlier one, and in the
+                # trampoline after it forgot that.
+                return reaches(90, [chains_copy, "deep", SECONDS])
+            finally:
+                append(enable, "0")
+                append(events, f"-:{group}/descend")
+        finally:
+            subprocess.run(["umount", tracing], check=True)
+
+
 def shell(least, script):
     return reaches(least, ["bash", "-c", script])
 
@@ -238,13 +271,14 @@ def cases():
     """(name, function, arguments), or (name, why it is skipped)"""
     if not GUEST:  # the longest case begins first
         yield "full tables", full_tables
-    for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "large", "realigned", "signal", "trampoline", "vdso", "threads",
-                 "mmap"):
+    for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "large", "realigned", "ucontext", "coroutine", "signal", "trampoline",
+                 "vdso", "threads", "mmap"):
         yield f"chains: {kind}", chains, kind
     if os.uname().machine == "x86_64":
         # A function is called on another stack by code whose unwind information marks it as a signal frame.
         yield "another stack", shows, "switched", ";main;once;with_stack;on_stack;"
         yield "zeros in place of a frame are no root", shows, "zeros", "chains;[truncated];at_zeros"
+    yield "uretprobes", uretprobe
     yield "off-CPU: naps", asleep
     yield "off-CPU: blocked all the time", blocked
     yield "off-CPU: blocked all the time, and tables that are late", blocked, True

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Call chains that are hard to walk, without frame pointers: each burns a CPU at its inner end.
- * usage: chains KIND [SECONDS=5]   prints {"tid"}; kinds: deep (15 frames), deeper (65), deepest (1000), qsort, alloca,
- * large (3 MiB), realigned, switched (to another stack), zeros (no frame, and the frame pointer points to zeros), signal,
- * trampoline (Python's), vdso, threads, mmap; sleep (naps of 50 ms at the inner end), block (asleep there all the time)
+ * usage: chains KIND [SECONDS=5]   prints {"tid", "descend": the function's offset in the file}; kinds: deep (15 frames), deeper
+ * (65), deepest (1000), qsort, alloca, large (3 MiB), realigned, switched (to another stack), zeros (no frame, and the frame
+ * pointer points to zeros), ucontext and coroutine (glibc's, and one like Boost's), signal, trampoline (Python's), vdso, threads,
+ * mmap; sleep (naps of 50 ms at the inner end), block (asleep there all the time)
  */
 #include <alloca.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 #include "load.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
+
+extern char __ehdr_start[]; /* the linker's: the beginning of the file in memory */
 
 static volatile uint64_t sink;
 static uint64_t end_ns;
@@ -129,6 +134,61 @@ static NOINLINE void with_stack(void)
 	sink++;
 }
 
+static ucontext_t outside, inside;
+static char coroutine_stack[64 << 10] __attribute__((aligned(16)));
+
+static void in_context(void)
+{
+	for (;;) {
+		descend(5);
+		swapcontext(&inside, &outside);
+	}
+}
+
+static NOINLINE void with_context(void)
+{
+	if (!inside.uc_stack.ss_sp) {
+		getcontext(&inside);
+		inside.uc_stack.ss_sp = coroutine_stack;
+		inside.uc_stack.ss_size = sizeof(coroutine_stack);
+		makecontext(&inside, in_context, 0);
+	}
+	swapcontext(&outside, &inside);
+	sink++;
+}
+
+/* Where a coroutine of Boost.Context returns to: assembler code without unwind information. */
+#ifdef __x86_64__
+__asm__(".text\n.skip 32\ncoroutine_end:\n\txor %rdi, %rdi\n\tcall _exit@PLT\n\thlt\n");
+#else
+__asm__(".text\n.skip 32\ncoroutine_end:\n\tmov x0, #0\n\tbl _exit\n");
+#endif
+
+static jmp_buf out_of_coroutine;
+
+static __attribute__((used)) void in_coroutine(void)
+{
+	descend(5);
+	longjmp(out_of_coroutine, 1);
+}
+
+static NOINLINE void with_coroutine(void)
+{
+	char *top = coroutine_stack + sizeof(coroutine_stack);
+
+	if (!setjmp(out_of_coroutine)) {
+#ifdef __x86_64__
+		__asm__ volatile("mov %0, %%rsp\n\tlea coroutine_end(%%rip), %%rbp\n\tpush %%rbp\n\tjmp in_coroutine"
+				 :: "r"(top) : "memory");
+#else
+		__asm__ volatile("mov sp, %0\n\tadr x30, coroutine_end\n\tmov x29, x30\n\tb in_coroutine"
+				 :: "r"(top) : "memory", "x30");
+#endif
+		__builtin_unreachable();
+	}
+	sink++;
+}
+
 /* Calls through code in memory that has no frame pointer, like the trampolines of Python's -X perf. */
 static NOINLINE void with_trampoline(void)
 {
@@ -214,6 +274,10 @@ static NOINLINE void once(const char *kind)
 		at_zeros(1000000);
 	else if (!strcmp(kind, "realigned"))
 		with_alignment(100 + sink % 100);
+	else if (!strcmp(kind, "ucontext"))
+		with_context();
+	else if (!strcmp(kind, "coroutine"))
+		with_coroutine();
 	else if (!strcmp(kind, "trampoline"))
 		with_trampoline();
 	else if (!strcmp(kind, "signal"))
@@ -235,7 +299,7 @@ int main(int argc, char **argv)
 		start_thread(another, NULL);
 	if (!strcmp(kind, "mmap"))
 		start_thread(remap, NULL);
-	printf("{\"tid\": %d}\n", getpid());
+	printf("{\"tid\": %d, \"descend\": %zu}\n", getpid(), (size_t)((char *)descend - __ehdr_start));
 	fflush(stdout);
 	while (now_ns() < end_ns)
 		once(kind);
