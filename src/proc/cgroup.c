@@ -137,6 +137,13 @@ static int by_tree(const void *a, const void *b)
 	return (*pa == '/' ? 1 : *pa ? *pa + 1 : 0) - (*pb == '/' ? 1 : *pb ? *pb + 1 : 0);
 }
 
+/* A cgroup that was removed and made again is listed twice while threads are in the old one: what was read of that one, which may
+ * have its next turn much later, is not true any more. */
+static void forget_charge(struct cgroup *cgroup)
+{
+	((struct node *)cgroup)->charged = false;
+}
+
 /* Merges new cgroups into the list. */
 static void order(struct cgroups *c)
 {
@@ -153,12 +160,21 @@ static void order(struct cgroups *c)
 	if (c->unordered || fresh > from) {
 		qsort(c->list, c->nr, sizeof(*c->list), by_tree);
 		c->unordered = false;
+		for (size_t i = 1; i < c->nr; i++)
+			if (!by_tree(&c->list[i - 1], &c->list[i])) {
+				forget_charge(c->list[i - 1]);
+				forget_charge(c->list[i]);
+			}
 		return;
 	}
 	/* From the end, so that each one moves only once. */
 	qsort(c->fresh, fresh, sizeof(*c->fresh), by_tree);
 	for (at = c->nr; fresh; at--) {
-		if (from && by_tree(&c->list[from - 1], &c->fresh[fresh - 1]) > 0)
+		int way = from ? by_tree(&c->list[from - 1], &c->fresh[fresh - 1]) : -1;
+
+		if (!way)
+			forget_charge(c->list[from - 1]);
+		if (way > 0)
 			c->list[at - 1] = c->list[--from];
 		else
 			c->list[at - 1] = c->fresh[--fresh];

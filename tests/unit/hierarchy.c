@@ -335,27 +335,41 @@ static size_t charged(struct model *m, struct limits *l, struct cgroups *c, uint
 	return known;
 }
 
-/* A longer interval has more time for reading what cgroups are charged for. */
-TEST(hierarchy, memory_of_many)
+static void make_charged(const char *path)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "%s/memory.current", path);
+	make(&(struct entry){ path, NULL });
+	make(&(struct entry){ file, "4096\n" });
+}
+
+/* 300 cgroups with memory below the root. */
+static struct cgroups *open_charged(void)
 {
 	struct cgroup_mount v2 = { folder, "/", NULL };
-	struct model *m = model_new(0);
 	struct cgroups *c;
-	struct limits *l;
 
 	put_file("/cgroup.controllers", "cpu memory\n");
 	for (int i = 0; i < 300; i++) {
-		char path[2][32];
+		char path[32];
 
-		snprintf(path[0], sizeof(path[0]), "/%d", i);
-		snprintf(path[1], sizeof(path[1]), "/%d/memory.current", i);
-		make(&(struct entry){ path[0], NULL });
-		make(&(struct entry){ path[1], "4096\n" });
+		snprintf(path, sizeof(path), "/%d", i);
+		make_charged(path);
 	}
 	c = cgroups_open(folder);
 	assert_non_null(c);
 	assert_int_equal(cgroups_charged_by(c, &(struct cgroup_mounts){ &v2, 1, 1 }), 0);
-	l = limits_new(m, c);
+	return c;
+}
+
+/* A longer interval has more time for reading what cgroups are charged for. */
+TEST(hierarchy, memory_of_many)
+{
+	struct model *m = model_new(0);
+	struct cgroups *c = open_charged();
+	struct limits *l = limits_new(m, c);
+
 	assert_non_null(l);
 	assert_in_range(charged(m, l, c, SEC / 2), 40, 50);
 	assert_in_range(charged(m, l, c, 4 * SEC), 230, 250);
@@ -377,6 +391,57 @@ static void hierarchy_unread(void **state)
 	fclose(f);
 }
 
+/* Of two cgroups of one path the one that was removed has no memory, even if its turn to be read is far: @nr more are new then. */
+static void made_again(int nr)
+{
+	struct model *m = model_new(0);
+	struct cgroups *c = open_charged();
+	struct limits *l = limits_new(m, c);
+	struct cgroup *const *list;
+	char from[128], to[128];
+	struct levels levels;
+	size_t nr_listed;
+
+	assert_non_null(l);
+	assert_int_equal(charged(m, l, c, 8 * SEC), 300);
+	list = cgroups_list(c, &nr_listed);
+	assert_int_equal(nr_listed, 301);
+	assert_string_equal(list[300]->path, "/99");
+	list[300]->living = 1;
+	snprintf(from, sizeof(from), "%s/99", folder);
+	snprintf(to, sizeof(to), "%s.old", folder);
+	assert_int_equal(rename(from, to), 0); /* its folder's number stays in use */
+	make_charged("/99");
+	for (int i = 0; i < nr; i++) {
+		snprintf(from, sizeof(from), "/%d", 1000 + i);
+		make(&(struct entry){ from, NULL });
+	}
+	do {
+		cgroups_work(c, true);
+		list = cgroups_list(c, &nr_listed);
+	} while (nr_listed < 302U + nr);
+	for (size_t i = 0; i < nr_listed; i++)
+		if (!strcmp(list[i]->path, "/99")) {
+			cgroups_charges(list[i], &levels);
+			assert_true(levels.v[METRIC_MEMORY - METRIC_LEVELS] == VALUE_NA);
+		}
+	snprintf(from, sizeof(from), "rm -r %s", to);
+	assert_int_equal(system(from), 0);
+	limits_free(l);
+	model_free(m);
+	cgroups_free(c);
+}
+
+TEST(hierarchy, memory_of_one_that_is_made_again)
+{
+	made_again(0);
+}
+
+TEST(hierarchy, memory_of_one_that_is_made_again_with_many)
+{
+	made_again(400);
+}
+
 int main(void)
 {
 	RUN_TESTS(cmocka_unit_test(hierarchy_shown_and_limiting),
@@ -385,5 +450,7 @@ int main(void)
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_of_one_that_rests, folder_new, folder_drop),
 		  cmocka_unit_test_setup_teardown(hierarchy_limit_that_came_later, folder_new, folder_drop),
 		  cmocka_unit_test_setup_teardown(hierarchy_memory_of_many, folder_new, folder_drop),
+		  cmocka_unit_test_setup_teardown(hierarchy_memory_of_one_that_is_made_again, folder_new, folder_drop),
+		  cmocka_unit_test_setup_teardown(hierarchy_memory_of_one_that_is_made_again_with_many, folder_new, folder_drop),
 		  cmocka_unit_test(hierarchy_unread));
 }
