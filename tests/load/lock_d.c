@@ -13,10 +13,10 @@
 #include "load.h"
 
 #define LATE (200 * MS)
-#define PAGE 4096
 
 static int uffd, fds[2];
-static char *page, ready[PAGE];
+static size_t bytes; /* of a page */
+static char *page, *ready;
 static volatile int round_nr, done_nr;
 
 /* Answers every fault with this delay. */
@@ -25,7 +25,7 @@ static void *answer(void *arg)
 	struct uffd_msg m;
 
 	while (read(uffd, &m, sizeof(m)) == sizeof(m)) {
-		struct uffdio_copy copy = { .dst = (uintptr_t)page, .src = (uintptr_t)ready, .len = PAGE };
+		struct uffdio_copy copy = { .dst = (uintptr_t)page, .src = (uintptr_t)ready, .len = bytes };
 
 		sleep_ns(LATE);
 		ioctl(uffd, UFFDIO_COPY, &copy);
@@ -42,7 +42,7 @@ static void *hold(void *arg)
 		last = round_nr;
 		if (write(fds[1], page, 1) != 1)
 			perror("write");
-		madvise(page, PAGE, MADV_DONTNEED);
+		madvise(page, bytes, MADV_DONTNEED);
 		done_nr = last;
 	}
 	return arg;
@@ -61,11 +61,13 @@ static int open_uffd(void)
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
 
+	bytes = sysconf(_SC_PAGESIZE);
+	ready = calloc(1, bytes);
 	uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
-	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	reg.range.start = (uintptr_t)page;
-	reg.range.len = PAGE;
-	return uffd < 0 || ioctl(uffd, UFFDIO_API, &api) || ioctl(uffd, UFFDIO_REGISTER, &reg);
+	reg.range.len = bytes;
+	return !ready || uffd < 0 || ioctl(uffd, UFFDIO_API, &api) || ioctl(uffd, UFFDIO_REGISTER, &reg);
 }
 
 int main(int argc, char **argv)

@@ -19,7 +19,7 @@
 #include "helper/proto.h"
 #include "sym/roles.h"
 
-#define BYTES 4096
+#define BYTES ((size_t)sysconf(_SC_PAGESIZE)) /* else its file in map_files has another name */
 
 static char folder[64], path[128]; /* on a tmpfs: its device is the one that the kernel has */
 static struct stat st;

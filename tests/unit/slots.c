@@ -835,7 +835,7 @@ static void more_than_all(void **state)
 
 	(void)state;
 	assert_ptr_not_equal(last, MAP_FAILED);
-	assert_int_equal(bytes % 4096, 0);
+	assert_int_equal(bytes % sysconf(_SC_PAGESIZE), 0);
 	assert_int_equal(mprotect((char *)last + bytes, bytes, PROT_NONE), 0);
 	shared.slots_used = SLOTS + CPUS;
 	assert_int_equal(slots_used(&shared, SLOTS), SLOTS - 1);
