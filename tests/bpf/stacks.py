@@ -41,6 +41,11 @@ def total(lines, *functions):
     return sum(w for frames, w in lines if all(f in frames for f in functions))
 
 
+def others(lines, *functions):
+    """The stacks that do not."""
+    return [(";".join(frames), w) for frames, w in lines if not all(f in frames for f in functions)]
+
+
 def cpu_shares():
     """Shares of samples are shares of the time, within 3 percentage points; each stack is complete down to the
     innermost function."""
@@ -68,15 +73,17 @@ def blocks():
             lines, lines_asleep = in_d.result(), in_sleep.result()
         out = json.loads(load.communicate()[0].splitlines()[-1])
     # The caller of a leaf without a frame of its own is not on the chain of frame pointers.
-    d = total(lines, "main", "__vfork", "kernel_clone_[k]")
+    in_vfork, in_sleep = ("main", "__vfork", "kernel_clone_[k]"), ("main", "clock_nanosleep", "hrtimer_nanosleep_[k]")
+    d = total(lines, *in_vfork)
     all_d = total(lines)
-    asleep = total(lines_asleep, "main", "clock_nanosleep", "hrtimer_nanosleep_[k]")
+    asleep = total(lines_asleep, *in_sleep)
     all_asleep = total(lines_asleep)
     rate = out["d_ns"] / (out["d_ns"] + out["sleep_ns"])
     about(all_d, 5 * SEC * (rate - 0.02) - 40 * MS, 5 * SEC * (rate + 0.02) + 40 * MS, "D")
     # The block that went on when systop began has no stack of its own.
-    assert d >= 0.98 * all_d - 40 * MS, f"{d} of {all_d} ns in D have the stack of vfork()"
-    assert asleep >= 0.98 * all_asleep - 60 * MS, f"{asleep} of {all_asleep} ns asleep have the stack of nanosleep()"
+    assert d >= 0.98 * all_d - 40 * MS, f"{d} of {all_d} ns in D have the stack of vfork(), not {others(lines, *in_vfork)}"
+    assert asleep >= 0.98 * all_asleep - 60 * MS, f"{asleep} of {all_asleep} ns asleep have the stack of nanosleep(), not " \
+        f"{others(lines_asleep, *in_sleep)}"
     return f"D {d / MS:.0f} of {all_d / MS:.0f} ms, asleep {asleep / MS:.0f} of {all_asleep / MS:.0f} ms"
 
 
