@@ -27,6 +27,12 @@ def is_preempt_rt_if_named_so():
     return ("-rt-" in os.uname().release) == ("PREEMPT_RT" in os.uname().version)
 
 
+def has_large_pages_if_named_so():
+    """The flavours whose names end in -16k and -64k are of arm64."""
+    size = os.uname().release.rpartition("-")[2]
+    return os.sysconf("SC_PAGESIZE") == {"16k": 16384, "64k": 65536}.get(size, 4096)
+
+
 def starts_programs():
     return subprocess.run(["true"], check=False).returncode == 0
 
@@ -35,7 +41,8 @@ def main():
     if not os.environ.get("SYSTOP_TEST_GUEST"):
         print("1..0 # SKIP runs only in a guest of tests/vm/run")
         return 0
-    tests = (has_btf, has_two_cpus, has_cpu_controller, is_preempt_rt_if_named_so, starts_programs)
+    tests = (has_btf, has_two_cpus, has_cpu_controller, is_preempt_rt_if_named_so, has_large_pages_if_named_so,
+             starts_programs)
     failed = 0
     print(f"1..{len(tests)}", flush=True)
     for number, test in enumerate(tests, 1):
