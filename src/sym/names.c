@@ -502,7 +502,6 @@ struct names *names_new(const struct names_options *o)
 	n->kernel.state = o->kallsyms_fd < 0 ? FILE_GONE : FILE_OPEN;
 	worker_init(&n->open, o->open_role, OPEN_TIMEOUT_NS);
 	worker_init(&n->symbols, o->symbols_role, SYMBOLS_TIMEOUT_NS);
-	n->symbols.cpu_max_ns = 1500000ULL * SYMBOLS_CPU_MS; /* it exits by itself before that */
 	worker_ready(&n->open); /* they start now, before there is anything to ask for */
 	worker_ready(&n->symbols);
 	return n;

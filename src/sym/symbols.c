@@ -40,6 +40,7 @@ static void begin_budget(const struct symbols_request *r)
 	late = (struct symbols_loaded){ .what = r->what, .file = r->file, .err = -ETIME };
 	watch_budget(r->what == SYMBOLS_RESOLVE     ? NAMES_CPU_MS
 		     : r->what == SYMBOLS_CONTAINER ? OWNER_CPU_MS
+		     : r->what == SYMBOLS_KERNEL    ? SYMBOLS_KERNEL_CPU_MS
 						    : SYMBOLS_CPU_MS,
 		     &late, sizeof(late));
 }

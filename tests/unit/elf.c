@@ -332,6 +332,37 @@ TEST(elf, kallsyms_with_hidden_addresses_is_not_opened)
 	close(fd);
 }
 
+/* The budget of the last request. */
+static unsigned int budget_ms;
+
+void __wrap_watch_budget(unsigned int ms, const void *late, size_t bytes);
+void __wrap_watch_budget(unsigned int ms, const void *late, size_t bytes)
+{
+	(void)late;
+	(void)bytes;
+	budget_ms = ms;
+}
+
+/* All names wait for the kernel's symbols: their budget suffices on an emulated machine. */
+TEST(elf, kallsyms_have_a_budget_of_their_own)
+{
+	struct symbols_request r = { .what = SYMBOLS_KERNEL };
+	unsigned int of_file;
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+	r.what = SYMBOLS_FILE;
+	assert_true(helper_send(ends[0], &r, sizeof(r), -1) > 0);
+	symbols_run(ends[1]);
+	of_file = budget_ms;
+	r.what = SYMBOLS_KERNEL;
+	assert_true(helper_send(ends[0], &r, sizeof(r), -1) > 0);
+	symbols_run(ends[1]);
+	assert_true(of_file > 0 && budget_ms >= 10 * of_file);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* Also those of a kernel module. */
 TEST(elf, kallsyms_names_in_source_form)
 {
@@ -388,5 +419,6 @@ int main(void)
 		  cmocka_unit_test(elf_symtab_is_sorted),
 		  cmocka_unit_test(elf_kallsyms_code_behind_a_module_is_none_of_it),
 		  cmocka_unit_test_setup_teardown(elf_kallsyms_with_hidden_addresses_is_not_opened, folder_new, folder_drop),
-		  cmocka_unit_test(elf_kallsyms_names_in_source_form), cmocka_unit_test(elf_names_without_an_end));
+		  cmocka_unit_test(elf_kallsyms_names_in_source_form), cmocka_unit_test(elf_kallsyms_have_a_budget_of_their_own),
+		  cmocka_unit_test(elf_names_without_an_end));
 }

@@ -867,6 +867,25 @@ TEST(frames, of_the_kernel_have_names_before_unwind_tables_are_made)
 	assert_string_equal(names_frame(names, frame, 1)->name, "schedule");
 }
 
+/* The kernel's symbols take an emulated machine seconds. Without them, no other file would have its turn. */
+TEST(frames, of_the_kernel_may_take_longer_than_others)
+{
+	const struct symbols_loaded loaded = { .what = SYMBOLS_KERNEL };
+
+	play_helpers();
+	names->kernel.state = FILE_OPEN;
+	names_frame(names, FRAME_KERNEL | 0xffffffff81000000, 1);
+	assert_int_equal(asked_symbols(), SYMBOLS_KERNEL);
+	cpu_ns += 20 * SECOND;
+	names_work(names);
+	assert_int_equal(names->symbols.failures, 0);
+	send(symbols, &loaded, sizeof(loaded), 0);
+	assert_int_equal(asked_symbols(), SYMBOLS_RESOLVE);
+	cpu_ns += 5 * SECOND;
+	names_work(names);
+	assert_int_equal(names->symbols.failures, 1);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(frames_##name, begin, end)
@@ -891,6 +910,7 @@ int main(void)
 		  CASE(of_a_file_whose_reading_was_late_get_their_names),
 		  CASE(of_a_file_that_is_always_late_have_no_names),
 		  CASE(of_a_jit_compiler_are_looked_for_again_when_its_file_was_late),
+		  CASE(of_the_kernel_may_take_longer_than_others),
 		  CASE(have_source_lines_when_the_debug_information_was_late),
 		  CASE(of_the_kernel_have_names_before_unwind_tables_are_made));
 }
