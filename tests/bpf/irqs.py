@@ -246,8 +246,10 @@ def victims():
     stolen = sum(t["irq_ns"] for t in threads)
     network = sum(i["ns"] for t in ticks for i in t["irqs"] if i["name"] == "NET_RX")
     assert network > 0, threads
+    # An emulated CPU spends as much time with its timer as with the network.
+    most = sum(i["ns"] for t in ticks for i in t["irqs"]) if GUEST else 2 * network
     # Preemptible softirqs are a thread's own work: only raising them takes time from the victim.
-    assert REALTIME or 0.8 * network <= stolen <= 2 * network, (stolen, network)
+    assert REALTIME or 0.8 * network <= stolen <= most, (stolen, network, most)
     for t in threads:
         assert abs(states_of(t) - t["alive_ns"]) <= t["alive_ns"] / 1000, t
     return f"{stolen / 3 / SEC * 100:.1f} % of it, NET_RX {network / 3 / SEC * 100:.1f} %"
