@@ -397,7 +397,7 @@ static void made_again(int nr)
 	struct cgroups *c = open_charged();
 	struct limits *l = limits_new(m, c);
 	struct cgroup *const *list;
-	char from[128], to[128];
+	char from[160], to[128];
 	struct levels levels;
 	size_t nr_listed;
 
