@@ -33,7 +33,7 @@ PLACES = {
     "in a user namespace": (("unshare", "-Ur"), 3, "namespaces", "user namespace", None),
     "in a PID namespace": (("unshare", "-pf", "--mount-proc"), 3, "namespaces", "host's PIDs", None),
     "with few files": (in_shell("ulimit -n 20"), 1, "open files", "RLIMIT_NOFILE", None),
-    "with a small stack": (in_shell("ulimit -s 64"), 1, "stack", "RLIMIT_STACK", None),
+    "with a small stack": (in_shell("ulimit -s 128"), 1, "stack", "RLIMIT_STACK", None),
     "without types and rights": (("unshare", "-m", *in_shell("mount --bind /dev/null /sys/kernel/btf/vmlinux"), *NOBODY), 4,
                                  "rights", "capabilities of this process", "BTF"),
     "without kernel symbols": (("unshare", "-m", *in_shell("mount --bind /dev/null /proc/kallsyms")), 0, None, None,

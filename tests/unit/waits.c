@@ -128,26 +128,44 @@ static double cost_of_second(uint64_t *written, uint64_t *told)
 	return (cost + show(told)) / (double)SEC;
 }
 
+/* What reading words of 4 MiB costs, each at a place that depends on the one before, five for each event. The time of the two parts
+ * is mostly that of such reads: 0.7 to 0.9 times as much as here, also on a machine whose neighbours leave it so little of the cache
+ * that the two parts took 1.7 to 2.6 % of a CPU, where they usually take 0.5 to 0.9 %. */
+static uint64_t cost_of_memory(uint64_t events)
+{
+	static uint64_t words[1 << 19];
+	uint64_t from = clock_ns(CLOCK_THREAD_CPUTIME_ID), at = 1;
+
+	for (uint64_t i = 0; i < 5 * events; i++) {
+		at = at * 6364136223846793005ULL + 1442695040888963407ULL + words[at >> 45];
+		words[at >> 45] += i & 1;
+	}
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+}
+
 /* By its own clock each of the two parts takes no more than this, however slow the machine is: events beyond that
- * are counted as lost. The first second allocates memory; of the others the cheapest one counts, as the clock does not
- * stop while a hypervisor has the CPU. */
+ * are counted as lost. Where memory is slow, they may take as long as reading that. The first second allocates memory; of the
+ * others the cheapest one counts, as the clock does not stop while a hypervisor has the CPU. */
 TEST(waits, reading_those_of_64_overloaded_cpus_takes_2_percent_of_one)
 {
 	uint64_t written = 0, told = 0, read;
-	double share = 1, lost, one;
+	double share = 1, memory = 1, lost, one;
 	int seconds = 1;
 
 	cost_of_second(&written, &told);
-	for (; seconds < 4 || (share > BUDGET && seconds < 30); seconds++) {
+	for (; seconds < 4 || (share > BUDGET && share > memory && seconds < 30); seconds++) {
 		one = cost_of_second(&written, &told);
 		share = one < share ? one : share;
+		one = cost_of_memory(written / (seconds + 1)) / (double)SEC;
+		memory = one < memory ? one : memory;
 	}
 	lost = waits_lost(waits) / (double)written;
-	print_message("%.2f %% of a CPU for %.0f events a second, %.1f %% of them lost\n", 100 * share, (double)written / seconds, 100 * lost);
+	print_message("%.2f %% of a CPU for %.0f events a second, %.1f %% of them lost; reads of memory %.2f %%\n",
+		      100 * share, (double)written / seconds, 100 * lost, 100 * memory);
 	read = told + waits_lost(waits);
 	if (read != written)
 		fail_msg("of %lu events %lu were reported and %lu lost", written, told, waits_lost(waits));
-	if (share > BUDGET)
+	if (share > BUDGET && share > memory)
 		fail_msg("it took %.2f %% of a CPU", 100 * share);
 }
 
