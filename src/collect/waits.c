@@ -365,8 +365,11 @@ int waits_show(struct waits *w, uint32_t taken, struct life *life)
 {
 	int err = 0;
 
-	for (uint32_t at = taken; at && !err; at = w->sums[at - 1].next)
+	for (uint32_t at = taken, next; at && !err; at = next) {
+		next = w->sums[at - 1].next; /* far from this one, as they are in the order of their events */
+		__builtin_prefetch(&w->sums[next - !!next]);
 		err = show_sum(w, &w->sums[at - 1], life);
+	}
 	return err;
 }
 
