@@ -335,15 +335,15 @@ static __always_inline void unwind_up(struct unwind *u)
 }
 
 /* Whether @code, the first eight bytes to which a coroutine's function returns, is that of a library: it switches to the next
- * coroutine, or exits. glibc's __start_context with and without shadow stacks, and Boost.Context's, which PHP has, too. */
+ * coroutine, or exits. glibc's __start_context, with or without indirect branch tracking, and Boost.Context's, which PHP has. */
 static __always_inline bool unwind_ends_coroutine(__u64 code)
 {
 #if defined(__TARGET_ARCH_x86)
 	__u64 first = code & 0xffffffffffffffULL;
 
 	return first == 0x243c8b48dc8948ULL /* mov %rbx,%rsp; mov (%rsp),%rdi */ ||
-	       first == 0x2504f764dc8948ULL /* mov %rbx,%rsp; testl $..,%fs:.. */ ||
-	       (__u32)code == 0xe8ff3148;   /* xor %rdi,%rdi; call */
+	       code == 0x48dc8948fa1e0ff3ULL /* endbr64; the same */ ||
+	       (__u32)code == 0xe8ff3148; /* xor %rdi,%rdi; call */
 #else
 	return (code & 0xff00001fffffffffULL) == 0xb5000000aa1303e0ULL || /* mov x0, x19; cbnz x0, .. */
 	       (code & 0xfc000000ffffffffULL) == 0x94000000d2800000ULL;   /* mov x0, #0; bl */

@@ -271,8 +271,8 @@ def cases():
     """(name, function, arguments), or (name, why it is skipped)"""
     if not GUEST:  # the longest case begins first
         yield "full tables", full_tables
-    for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "large", "realigned", "ucontext", "coroutine", "signal", "trampoline",
-                 "vdso", "threads", "mmap"):
+    for kind in ("deep", "deeper", "deepest", "qsort", "alloca", "large", "realigned", "ucontext", "coroutine", "tracked", "signal",
+                 "trampoline", "vdso", "threads", "mmap"):
         yield f"chains: {kind}", chains, kind
     if os.uname().machine == "x86_64":
         # A function is called on another stack by code whose unwind information marks it as a signal frame.

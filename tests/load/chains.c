@@ -3,8 +3,8 @@
  * Call chains that are hard to walk, without frame pointers: each burns a CPU at its inner end.
  * usage: chains KIND [SECONDS=5]   prints {"tid", "descend": the function's offset in the file}; kinds: deep (15 frames), deeper
  * (65), deepest (1000), qsort, alloca, large (3 MiB), realigned, switched (to another stack), zeros (no frame, and the frame
- * pointer points to zeros), ucontext and coroutine (glibc's, and one like Boost's), signal, trampoline (Python's), vdso, threads,
- * mmap; sleep (naps of 50 ms at the inner end), block (asleep there all the time)
+ * pointer points to zeros), ucontext and coroutine (glibc's, and one like Boost's), tracked (like glibc's with IBT), signal,
+ * trampoline (Python's), vdso, threads, mmap; sleep (naps of 50 ms at the inner end), block (asleep there all the time)
  */
 #include <alloca.h>
 #include <setjmp.h>
@@ -158,11 +158,14 @@ static NOINLINE void with_context(void)
 	sink++;
 }
 
-/* Where a coroutine of Boost.Context returns to: assembler code without unwind information. */
+/* Where a coroutine of Boost.Context returns to, and one of a glibc that is built for indirect branch tracking: assembler code
+ * without unwind information. */
+extern char coroutine_end[], tracked_end[];
 #ifdef __x86_64__
-__asm__(".text\n.skip 32\ncoroutine_end:\n\txor %rdi, %rdi\n\tcall _exit@PLT\n\thlt\n");
+__asm__(".text\n.skip 32\ncoroutine_end:\n\txor %rdi, %rdi\n\tcall _exit@PLT\n\thlt\n"
+	".skip 32\ntracked_end:\n\tendbr64\n\tmov %rbx, %rsp\n\tmov (%rsp), %rdi\n\thlt\n");
 #else
-__asm__(".text\n.skip 32\ncoroutine_end:\n\tmov x0, #0\n\tbl _exit\n");
+__asm__(".text\n.skip 32\ncoroutine_end:\ntracked_end:\n\tmov x0, #0\n\tbl _exit\n");
 #endif
 
 static jmp_buf out_of_coroutine;
@@ -173,17 +176,17 @@ static __attribute__((used)) void in_coroutine(void)
 	longjmp(out_of_coroutine, 1);
 }
 
-static NOINLINE void with_coroutine(void)
+static NOINLINE void with_coroutine(const char *end)
 {
 	char *top = coroutine_stack + sizeof(coroutine_stack);
 
 	if (!setjmp(out_of_coroutine)) {
 #ifdef __x86_64__
-		__asm__ volatile("mov %0, %%rsp\n\tlea coroutine_end(%%rip), %%rbp\n\tpush %%rbp\n\tjmp in_coroutine"
-				 :: "r"(top) : "memory");
+		__asm__ volatile("mov %0, %%rsp\n\tmov %1, %%rbp\n\tpush %%rbp\n\tjmp in_coroutine"
+				 :: "a"(top), "d"(end) : "memory");
 #else
-		__asm__ volatile("mov sp, %0\n\tadr x30, coroutine_end\n\tmov x29, x30\n\tb in_coroutine"
-				 :: "r"(top) : "memory", "x30");
+		__asm__ volatile("mov sp, %0\n\tmov x30, %1\n\tmov x29, x30\n\tb in_coroutine"
+				 :: "r"(top), "r"(end) : "memory", "x30");
 #endif
 		__builtin_unreachable();
 	}
@@ -278,7 +281,9 @@ static NOINLINE void once(const char *kind)
 	else if (!strcmp(kind, "ucontext"))
 		with_context();
 	else if (!strcmp(kind, "coroutine"))
-		with_coroutine();
+		with_coroutine(coroutine_end);
+	else if (!strcmp(kind, "tracked"))
+		with_coroutine(tracked_end);
 	else if (!strcmp(kind, "trampoline"))
 		with_trampoline();
 	else if (!strcmp(kind, "signal"))
