@@ -189,7 +189,7 @@ int check_files(void)
 	return fail_fix("ulimit -n %ju", needed_files > 1024 ? (uintmax_t)needed_files : 1024);
 }
 
-/* Up to 140K were in use; long names take more to be demangled. */
+/* All views together used up to 140K; demangling a long name takes more. */
 #define STACK_NEEDED (512 << 10)
 
 int check_stack(void)

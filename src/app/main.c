@@ -148,7 +148,7 @@ static int check_with_log(struct systop *s)
 	return status;
 }
 
-/* The C library opens what TZ names, and would wait for the writer of a FIFO: times are in UTC then, as with any other wrong name. */
+/* The C library opens what TZ names, and would wait for the writer of a FIFO. Times are in UTC then, as with any other wrong name. */
 static void check_zone(void)
 {
 	const char *zone = getenv("TZ");

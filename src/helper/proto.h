@@ -92,8 +92,8 @@ enum symbols_what {
 #define SYMBOLS_NAME 512 /* a longer name is shortened (util/short_name.h), then cut */
 #define SYMBOLS_SEGMENTS 8
 
-/* CPU time after which a request ends the helper. Nobody but the kernel has chosen its symbols, and all other names wait for them:
- * they have longer, as an emulated machine takes seconds. */
+/* CPU time after which a request ends the helper. The kernel's symbols get more: they can be trusted, all other names wait for
+ * them, and an emulated machine needs seconds to read them. */
 #define SYMBOLS_CPU_MS 2000
 #define SYMBOLS_KERNEL_CPU_MS 20000
 

@@ -137,8 +137,8 @@ static int by_tree(const void *a, const void *b)
 	return (*pa == '/' ? 1 : *pa ? *pa + 1 : 0) - (*pb == '/' ? 1 : *pb ? *pb + 1 : 0);
 }
 
-/* A cgroup that was removed and made again is listed twice while threads are in the old one: what was read of that one, which may
- * have its next turn much later, is not true any more. */
+/* A cgroup that was removed and made again is listed twice while the old one has threads. What was read of the old one no longer
+ * holds, and its next turn may be far. */
 static void forget_charge(struct cgroup *cgroup)
 {
 	((struct node *)cgroup)->charged = false;

@@ -40,7 +40,7 @@ static bool ask_symbols(struct names *n, struct file *f, const struct symbols_re
 	f->used_ns = clock_ns(CLOCK_MONOTONIC);
 	n->request = *r;
 	n->reading = f;
-	/* It exits by itself before that. */
+	/* The helper exits by itself before that. */
 	n->symbols.cpu_max_ns = 1500000ULL * (r->what == SYMBOLS_KERNEL ? SYMBOLS_KERNEL_CPU_MS : SYMBOLS_CPU_MS);
 	if (worker_ask(&n->symbols, r, sizeof(*r), fd))
 		return true;

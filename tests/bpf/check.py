@@ -96,7 +96,7 @@ def starts_alike(systop):
 
 
 def unread_mounts(systop):
-    """That cgroups are mounted nowhere is said only where it is known."""
+    """systop reports that no cgroups are mounted only where it knows that."""
     for name, said in (("without cgroups", "none mounted"), ("without /proc", "unknown: cannot read /proc/self/mountinfo")):
         (one,) = of(json.loads(run(*PLACES[name][0], systop, "--check", "--json").stdout), "cgroups")
         assert one["ok"] is False and one["text"].startswith(said) and one["fix"].startswith("mount -t "), one

@@ -129,7 +129,7 @@ static double cost_of_second(uint64_t *written, uint64_t *told)
 }
 
 /* What reading words of 4 MiB costs, each at a place that depends on the one before, five for each event. The time of the two parts
- * is mostly that of such reads: 0.7 to 0.9 times as much as here, also on a machine whose neighbours leave it so little of the cache
+ * is mostly that of such reads: 0.4 to 0.9 times as much as here, also on a machine whose neighbours leave it so little of the cache
  * that the two parts took 1.7 to 2.6 % of a CPU, where they usually take 0.5 to 0.9 %. */
 static uint64_t cost_of_memory(uint64_t events)
 {

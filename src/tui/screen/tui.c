@@ -87,7 +87,7 @@ struct tui *tui_open(const struct tui_options *o)
 		return NULL;
 	}
 	t->first = *o->theme;
-	/* Names are UTF-8, and terminals send it, too, where the locale is C: curses would drop what is typed. */
+	/* Names are UTF-8, and a terminal sends UTF-8 even in the C locale, in which curses would drop it. */
 	if (!text_is_utf8())
 		setlocale(LC_CTYPE, "C.UTF-8");
 	if (term_open(o->output, notice, sizeof(notice))) {

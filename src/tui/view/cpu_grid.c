@@ -71,7 +71,7 @@ void grid_title(const struct cpu_grid *g, size_t at, char *buf, size_t size)
 
 /* --- Places */
 
-/* One bar per CPU. Siblings are side by side if there is room for two. There are no columns without CPUs. */
+/* One bar per CPU. Siblings are side by side if there is room for two. No column is without CPUs. */
 static void place_bars(struct cpu_grid *g, int width)
 {
 	int column = 0, threads = 1;

@@ -18,7 +18,7 @@ struct prompt {
 	const char *title; /* "/", NULL: no prompt is open */
 	char text[PROMPT_SIZE]; /* UTF-8 */
 	size_t len, cursor; /* bytes */
-	bool replaced;     /* by the first character, if that is the first key */
+	bool replaced;     /* the text, by a character that is typed first */
 	char error[128];   /* the error in the text, "": none */
 	int error_column;  /* in cells from the start of the text */
 };
