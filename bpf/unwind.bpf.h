@@ -431,7 +431,8 @@ static __always_inline long unwind_step(struct unwind *u, __u32 context, unwind_
 {
 	if (!unwind_caller(u, context, read, t))
 		return 0;
-	/* There is no rule for the outermost frame of a coroutine, but it is known by its code. */
+	/* There is no rule for the outermost frame of a coroutine, but it is known by its code, unless that is not in memory: the
+	 * table of a shared glibc has a row for it. */
 	if (u->end != STACK_COMPLETE && u->returns_to && !read(&u->deref, sizeof(u->deref), u->returns_to, t) &&
 	    unwind_ends_coroutine(u->deref))
 		u->end = STACK_COMPLETE;

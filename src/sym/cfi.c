@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sym/cfi_entries.h"
+#include "sym/cfi_roots.h"
 #include "sym/cfi_rows.h"
 #include "sym/cfi_run.h"
 #include "sym/cfi_stubs.h"
@@ -36,7 +37,7 @@ struct sources {
 	const struct cfi_machine *machine;
 	struct gopcsp *go;
 	const struct cfi_stubs *stubs;
-	uint32_t entry; /* offset in the file of code without a caller; 0: none */
+	uint32_t root; /* cfi_root() */
 };
 
 /* The next function of .eh_frame, of Go's, and the next stubs. */
@@ -75,19 +76,19 @@ static int add_next(struct cfi_rows *rows, struct next *n, bool is_go)
 	return cfi_rows_add_gap(rows, is_go ? n->go.from : n->function.from);
 }
 
-/* Adds the gap of @bytes between two functions, unless it is padding; the code at @entry in it has no caller. */
-static int add_gap(struct cfi_rows *rows, uint32_t from, uint32_t to, uint64_t bytes, uint32_t entry)
+/* Adds the gap of @bytes between two functions, unless it is padding; the code at @root in it has no caller. */
+static int add_gap(struct cfi_rows *rows, uint32_t from, uint32_t to, uint64_t bytes, uint32_t root)
 {
 	int err = bytes < PADDING_MAX || from == to ? 0 : cfi_rows_add_gap(rows, from);
 
-	if (err || entry < from || entry >= to)
+	if (err || root < from || root >= to)
 		return err;
-	return cfi_rows_add(rows, entry, cfi_state_of(CFI_STOP, 8, false));
+	return cfi_rows_add(rows, root, cfi_state_of(CFI_STOP, 8, false));
 }
 
 /* Adds the stubs in the gap from offset *@at in the file, whose address is *@address, up to @to, and moves both behind the last
  * stub. Returns 0 or -errno. */
-static int add_stubs(struct cfi_rows *rows, struct next *n, uint32_t *at, uint64_t *address, uint32_t to, uint32_t entry)
+static int add_stubs(struct cfi_rows *rows, struct next *n, uint32_t *at, uint64_t *address, uint32_t to, uint32_t root)
 {
 	int err = 0;
 
@@ -95,7 +96,7 @@ static int add_stubs(struct cfi_rows *rows, struct next *n, uint32_t *at, uint64
 		if (n->stub->from < *at || n->stub->to > to) /* .eh_frame describes them */
 			continue;
 		if (*at)
-			err = add_gap(rows, *at, n->stub->from, n->stub->address - *address, entry);
+			err = add_gap(rows, *at, n->stub->from, n->stub->address - *address, root);
 		if (!err)
 			err = cfi_stubs_add(n->stub, rows);
 		*at = n->stub->to;
@@ -122,9 +123,9 @@ static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, const str
 		if (from < end) { /* two functions in one place: the first counts */
 			e->bad++;
 		} else {
-			err = add_stubs(rows, &n, &end, &address, from, of->entry);
+			err = add_stubs(rows, &n, &end, &address, from, of->root);
 			if (!err && end)
-				err = add_gap(rows, end, from, at - address, of->entry);
+				err = add_gap(rows, end, from, at - address, of->root);
 			if (!err)
 				err = add_next(rows, &n, is_go);
 			end = to;
@@ -136,7 +137,7 @@ static int add_functions(struct cfi_rows *rows, struct cfi_entries *e, const str
 			next_function(&n);
 	}
 	if (!err)
-		err = add_stubs(rows, &n, &end, &address, UINT32_MAX, of->entry);
+		err = add_stubs(rows, &n, &end, &address, UINT32_MAX, of->root);
 	return err ? err : cfi_rows_add_gap(rows, end);
 }
 
@@ -192,28 +193,6 @@ static bool find_in_segments(const struct elf_file *f, GElf_Shdr *sh)
 	return true;
 }
 
-/*
- * The offset at which the kernel enters a dynamic linker, whose .eh_frame does not describe this code; 0: none. The code is
- * recognised by its first instructions, which pass on the stack pointer, as it points to the arguments: the entry of another
- * library may be the address of any code.
- */
-static uint32_t entry_of(const struct elf_file *f, const struct elf_segments *segments, uint64_t address)
-{
-	static const uint8_t pass_stack[] = { 0x48, 0x89, 0xe7 }; /* mov %rsp, %rdi */
-	uint8_t code[8];
-
-	for (int i = 0; i < segments->nr; i++) {
-		const struct elf_segment *s = &segments->at[i];
-		uint64_t offset = s->offset + (address - s->address);
-
-		if (address - s->address >= s->size || offset > UINT32_MAX)
-			continue;
-		return elf_file_read(f, code, sizeof(code), offset) &&
-		       memmem(code, sizeof(code), pass_stack, sizeof(pass_stack)) ? offset : 0;
-	}
-	return 0;
-}
-
 /* Go's functions have no entries in .eh_frame, which a Go program has only for its C functions. Their table is read for
  * x86_64 only: on arm64 they keep frame pointers, which are followed. */
 static int parse_file(const struct elf_file *f, struct cfi_table *t)
@@ -239,7 +218,7 @@ static int parse_file(const struct elf_file *f, struct cfi_table *t)
 		s = (struct cfi_section){ bytes, sh.sh_size, sh.sh_addr };
 	cfi_stubs_find(f, native, &stubs);
 	if (!err)
-		err = parse(t, &s, &(struct sources){ &segments, native, &go, &stubs, entry_of(f, &segments, head.e_entry) });
+		err = parse(t, &s, &(struct sources){ &segments, native, &go, &stubs, cfi_root(f, &segments, head.e_entry) });
 	gopcsp_close(&go);
 	free(bytes);
 	return err;

@@ -5,6 +5,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <gelf.h>
@@ -12,9 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "sym/cfi.h"
+#include "sym/cfi_roots.h"
 #include "sym/elf_file.h"
 
 /* What the files of this machine are read for. */
@@ -167,7 +170,7 @@ static bool is_stub(const struct elf_file *f, uint64_t address)
 }
 
 static void compare(const char *path, const struct elf_file *f, Dwarf_CFI *cfi, const struct cfi_table *t,
-		    const struct elf_segments *s, uint64_t entry)
+		    const struct elf_segments *s, uint32_t root)
 {
 	for (size_t page = 0; page < t->nr_pages; page++) {
 		uint64_t offset = (uint64_t)t->pages[page].page * UNWIND_PAGE_BYTES, address;
@@ -178,7 +181,7 @@ static void compare(const char *path, const struct elf_file *f, Dwarf_CFI *cfi, 
 			const struct cfi_rule *rule = &t->rules[rows[i].rule];
 
 			if (rule->kind != CFI_GAP && elf_address(s, offset + rows[i].from, &address) &&
-			    !(rule->kind == CFI_STOP && address == entry) && !is_stub(f, address))
+			    !(rule->kind == CFI_STOP && offset + rows[i].from == root) && !is_stub(f, address))
 				compare_row(path, cfi, address, rule);
 		}
 	}
@@ -201,7 +204,7 @@ static void check_file(const char *path)
 		elf_segments_read(&f, &s);
 		cfi = dwarf_getcfi_elf(f.elf);
 		if (cfi && gelf_getehdr(f.elf, &head)) {
-			compare(path, &f, cfi, &t, &s, head.e_entry);
+			compare(path, &f, cfi, &t, &s, cfi_root(&f, &s, head.e_entry));
 			dwarf_cfi_end(cfi);
 		}
 		seen.files++;
@@ -281,6 +284,41 @@ TEST(cfi, dynamic_linker_begins_without_a_caller)
 		assert_true(elf_address(&s, offset, &address));
 	assert_int_equal(rule_at(&t, offset - 1)->kind, CFI_STOP);
 	assert_int_not_equal(rule_at(&t, offset - 2)->kind, CFI_STOP);
+	elf_file_close(&f);
+	cfi_fini(&t);
+	close(fd);
+}
+
+static void coroutine(void) { }
+
+/* Nor is there one for the padding before the code to which a coroutine's function returns. */
+TEST(cfi, coroutines_begin_without_a_caller)
+{
+	static char stack[16384];
+	struct elf_segments s = { .nr = 0 };
+	uint64_t returns_to, address = 0, offset;
+	struct cfi_table t = { 0 };
+	struct elf_file f;
+	ucontext_t context;
+	Dl_info libc;
+	int fd;
+
+	assert_int_equal(getcontext(&context), 0);
+	context.uc_stack.ss_sp = stack;
+	context.uc_stack.ss_size = sizeof(stack);
+	makecontext(&context, coroutine, 0);
+	memcpy(&returns_to, (void *)context.uc_mcontext.gregs[REG_RSP], sizeof(returns_to));
+	assert_true(dladdr((void *)returns_to, &libc));
+	fd = open(libc.dli_fname, O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(cfi_read(fd, &t), 0);
+	assert_int_equal(elf_file_open(&f, fd), 0);
+	elf_segments_read(&f, &s);
+	for (offset = s.at[0].offset; address != returns_to - (uintptr_t)libc.dli_fbase; offset++)
+		assert_true(elf_address(&s, offset, &address));
+	assert_int_equal(rule_at(&t, offset - 2)->kind, CFI_STOP); /* of the byte before */
+	assert_int_not_equal(rule_at(&t, offset - 1)->kind, CFI_STOP);
+	assert_int_not_equal(rule_at(&t, offset - 3)->kind, CFI_STOP);
 	elf_file_close(&f);
 	cfi_fini(&t);
 	close(fd);
@@ -474,6 +512,7 @@ int main(void)
 #if defined(__x86_64__)
 		  cmocka_unit_test_setup_teardown(cfi_stubs_without_an_entry, folder_new, folder_drop),
 		  cmocka_unit_test(cfi_dynamic_linker_begins_without_a_caller),
+		  cmocka_unit_test(cfi_coroutines_begin_without_a_caller),
 #endif
 		  cmocka_unit_test(cfi_return_addresses_in_a_register),
 		  cmocka_unit_test(cfi_signal_frame_of_arm64),
