@@ -7,9 +7,11 @@
 #include "helper/proto.h"
 #include "sym/elf_file.h"
 
-/* cfi_root - the offset in the file of code at which stacks begin and for which .eh_frame has no rule that says so: where the kernel
- * enters a dynamic linker, or, in glibc for x86_64, the byte before the code to which a coroutine's function returns. @entry: the
- * file's entry address; 0: there is none */
+/*
+ * cfi_root - the offset in the file of code at which stacks begin, without a rule in .eh_frame that says so: where the kernel enters
+ * a dynamic linker; or in glibc for x86_64 the byte before the code to which a coroutine's function returns. 0: there is none.
+ * @entry: the file's entry address
+ */
 uint32_t cfi_root(const struct elf_file *f, const struct elf_segments *segments, uint64_t entry);
 
 #endif
